@@ -170,6 +170,12 @@ static int to_storage(struct prepare *p, struct tree *object, struct status *st)
 	return 0;
 }
 
+/* A pod's spec is immutable but for the subresources made to change it. */
+static bool may_change_spec(const struct prepare *p)
+{
+	return str_is(p->req->subresource, "binding") || str_is(p->req->subresource, "resize");
+}
+
 /* Defaults, admission plugins, validation: the same for creates and updates. */
 static int apply_rules(struct prepare *p, struct status *st)
 {
@@ -182,7 +188,7 @@ static int apply_rules(struct prepare *p, struct status *st)
 		err = service_allocate(p, st);
 	if (err)
 		return err;
-	rules_validate(p->arena, p->storage, p->next, p->old, st);
+	rules_validate(p->arena, p->storage, p->next, may_change_spec(p) ? NULL : p->old, st);
 	return status_invalid(st, p->kind->group, p->kind->kind, p->name);
 }
 
@@ -231,7 +237,7 @@ static const struct subresource_rule subresource_rules[] = {
 	{"approval", {"status.conditions"}, false},
 	{"ephemeralcontainers", {"spec.ephemeralContainers"}, false},
 	{"resize", {"spec.containers", "spec.initContainers", "spec.resources"}, false},
-	{"binding", {"spec.nodeName"}, false},
+	{"binding", {"spec.nodeName", "status"}, false},
 	{"scale", {"spec"}, false},
 };
 

@@ -67,6 +67,12 @@ int delete_object(struct prepare *p, bool *ret_unchanged, struct status *st);
 /* Finalizers gone and nothing else holds a terminating object back? */
 bool delete_is_due(const struct kind *k, const struct tree *object);
 
+/* POST to a subresource that orders something (binding, eviction): p->next and p->terminated say what becomes of
+ * the pod; the client gets pod_action_reply. */
+bool pod_action_is(struct str subresource);
+int pod_action(struct prepare *p, struct status *st);
+struct tree *pod_action_reply(struct arena *a);
+
 /* /scale: the object as a Scale, and a Scale put back into it. */
 struct tree *scale_of(struct arena *a, const struct kind *k, const struct tree *object);
 int scale_apply(struct prepare *p, const struct tree *scale, struct tree *object, struct status *st);

@@ -3,6 +3,7 @@
 #include "store/change/render.h"
 
 #include "store/base/cleanup.h"
+#include "store/change/prepare.h"
 #include "store/codec/scan.h"
 #include "store/codec/tree.h"
 #include "store/codec/yaml.h"
@@ -115,4 +116,16 @@ bool render_cells(const struct kind *k, struct str json, int64_t now, struct buf
 		return false;
 	cells_write(buf_str(&block), now, out);
 	return !out->failed;
+}
+
+bool render_scale(const struct kind *k, const struct object *o, struct buf *out)
+{
+	_cleanup_(arena_done) struct arena a;
+
+	arena_init(&a, 0);
+	struct tree *object = object_tree(&a, k, o);
+	struct tree *scale = object ? scale_of(&a, k, object) : NULL;
+	if (scale)
+		tree_write(scale, out);
+	return scale && !out->failed;
 }

@@ -5,6 +5,7 @@
 
 #include "store/base/buf.h"
 #include "store/base/status.h"
+#include "store/db/record.h"
 #include "store/kind/kind.h"
 
 /* Adds strict JSON as YAML. */
@@ -18,5 +19,8 @@ struct str render_member(struct str json, struct str key);
 /* Adds a Table row's text (cells.h: the array, perhaps conditions behind it) for an object given as
  * JSON in the form of kind k. False when out of memory. */
 bool render_cells(const struct kind *k, struct str json, int64_t now, struct buf *out);
+
+/* Adds the object as its /scale subresource. False when out of memory. */
+bool render_scale(const struct kind *k, const struct object *o, struct buf *out);
 
 #endif

@@ -30,7 +30,6 @@ struct write {
 	struct change change;
 	struct str ns, name;      /* of the change, in arena */
 	struct tree *shown;       /* result in the form of the request, resourceVersion still to be set */
-	bool shown_scale;
 	bool created;
 	struct buf text;          /* result JSON */
 	struct write_result result;
@@ -167,8 +166,10 @@ static int prepare_update(struct prepare *p, struct status *st)
 static int prepare_create(struct prepare *p, struct status *st)
 {
 	struct tree *object;
-	int err = body_object(p, &object, st);
 
+	if (p->req->subresource.len)
+		return pod_action(p, st);
+	int err = body_object(p, &object, st);
 	if (!err)
 		err = body_decode(p, object, false, st);
 	return err ? err : admit_create(p, object, st);
@@ -221,8 +222,9 @@ static int show(struct write *w, struct prepare *p, struct status *st)
 {
 	struct tree *t = p->next;
 
-	w->shown_scale = str_is(p->req->subresource, "scale");
-	if (w->shown_scale)
+	if (pod_action_is(p->req->subresource) && p->req->verb == WRITE_CREATE)
+		t = pod_action_reply(p->arena);
+	else if (str_is(p->req->subresource, "scale"))
 		t = scale_of(p->arena, p->kind, p->next);
 	else if (p->kind != p->storage && (t = tree_copy(p->arena, t)) != NULL &&
 		 !convert_object(p->arena, p->storage, p->kind, t))
@@ -242,6 +244,10 @@ static int finish(struct write *w, uint64_t revision, struct status *st)
 	size_t n = u64_digits(revision, digits);
 	struct tree *metadata = tree_getz(w->shown, "metadata");
 
+	if (str_is(tree_gets(w->shown, "kind"), "Status"))
+		metadata = tree_object(&w->arena);
+	if (!metadata)
+		return status_no_memory(st);
 	if (!revision)
 		tree_removez(metadata, "resourceVersion"); /* a dry-run create has none */
 	else if (!tree_sets(&w->arena, metadata, "resourceVersion", str_n(digits, n)))
@@ -322,6 +328,7 @@ static int prepare(struct write *w, struct status *st)
 	return err;
 }
 
+/* Refused for want of a live namespace: says which of the two it is. */
 static int no_namespace(struct write *w, struct status *st)
 {
 	const struct kind *k = w->req.kind, *ns = kinds_find(store_kinds(w->store), STR(""), STR("v1"), STR("namespaces"));
@@ -332,9 +339,12 @@ static int no_namespace(struct write *w, struct status *st)
 	if (err)
 		return err;
 	err = read_get(r, ns, STR(""), w->req.ns, &o, st);
+	bool open = !err && !(o.flags & RECORD_TERMINATING);
 	read_end(r);
 	if (err == -ENOENT)
 		return status_not_found(st, STR(""), STR("namespaces"), w->req.ns);
+	if (open && ++w->attempt < ATTEMPTS_MAX)
+		return -EAGAIN; /* it was made in the meantime */
 	status_cause(st, CAUSE_NAMESPACE_TERMINATING, "metadata.namespace", "namespace %.*s is being terminated",
 		     STR_ARG(w->req.ns));
 	return status_forbidden(st, k->group, k->plural, w->name,

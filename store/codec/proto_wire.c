@@ -39,7 +39,7 @@ static int fixed(struct str *rest, size_t size, uint64_t *ret)
 	return 1;
 }
 
-static int bytes(struct str *rest, struct str *ret)
+static int counted(struct str *rest, struct str *ret)
 {
 	uint64_t len;
 
@@ -63,8 +63,23 @@ int wire_next(struct str *rest, struct wire_value *ret)
 	switch (ret->type) {
 	case WIRE_VARINT: return wire_varint(rest, &ret->v) == 1 ? 1 : -EINVAL;
 	case WIRE_FIXED64: return fixed(rest, 8, &ret->v);
-	case WIRE_BYTES: return bytes(rest, &ret->bytes);
+	case WIRE_BYTES: return counted(rest, &ret->bytes);
 	case WIRE_FIXED32: return fixed(rest, 4, &ret->v);
 	}
 	return -EINVAL;
+}
+
+int wire_pick(struct str bytes, struct wire_value *slots, size_t n)
+{
+	struct wire_value v;
+	int r;
+
+	while ((r = wire_next(&bytes, &v)) == 1) {
+		if (v.number > n)
+			continue;
+		if (v.type != slots[v.number - 1].type)
+			return -EINVAL;
+		slots[v.number - 1] = v;
+	}
+	return r;
 }

@@ -83,11 +83,27 @@ static bool emit_number(struct emitter *e, struct str text)
 						 YAML_PLAIN_SCALAR_STYLE));
 }
 
+/* U+2028 and U+2029 end a line for libyaml and nobody else: only an escape reads the same everywhere. */
+static bool has_foreign_break(struct str text)
+{
+	for (size_t i = 0; i + 2 < text.len; i++) {
+		const char *at = memchr(text.ptr + i, '\xe2', text.len - i - 2);
+		if (!at)
+			return false;
+		i = (size_t)(at - text.ptr);
+		if (at[1] == '\x80' && (at[2] == '\xa8' || at[2] == '\xa9'))
+			return true;
+	}
+	return false;
+}
+
 static yaml_scalar_style_t style_of(struct str text)
 {
 	char room[PLAIN_NUMBER_MAX];
 	struct str number;
 
+	if (has_foreign_break(text))
+		return YAML_DOUBLE_QUOTED_SCALAR_STYLE;
 	if (str_chr(text, '\n') >= 0)
 		return YAML_LITERAL_SCALAR_STYLE;
 	if (plain_resolve(text, room, &number) != PLAIN_STRING || plain_is_ambiguous(text))

@@ -134,7 +134,7 @@ static const struct vector vectors[] = {
 	 "{'$setElementOrder/containers':[{'name':'a'},{'name':'b'}],'containers':[{'name':'a'},{'name':'b'}]}",
 	 "{'containers':[{'name':'a'},{'name':'b'}]}"},
 	{"setElementOrder of scalars", META, "{'finalizers':['a','b']}",
-	 "{'$setElementOrder/finalizers':['c','b'],'finalizers':['c']}", "{'finalizers':['a','c','b']}"},
+	 "{'$setElementOrder/finalizers':['c','b'],'finalizers':['c']}", "{'finalizers':['c','a','b']}"},
 	{"setElementOrder of nothing", POD, "{}", "{'$setElementOrder/containers':[{'name':'a'}]}", "{}"},
 
 	{"scalars are a set", META, "{'finalizers':['a','b']}", "{'finalizers':['b','c']}", "{'finalizers':['a','b','c']}"},
