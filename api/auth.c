@@ -17,6 +17,7 @@ int auth_init(struct auth *a, struct str token, const char *host, const char *al
 		a->token = strndup(token.ptr, token.len);
 		a->token_len = token.len;
 	}
+	a->everywhere = host && (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0);
 	if (asprintf(&a->hosts, "%s,%s", host ? host : "", allowed_hosts ? allowed_hosts : "") < 0)
 		a->hosts = NULL;
 	if ((token.len && !a->token) || !a->hosts) {
@@ -90,7 +91,6 @@ static bool host_listed(struct str name, struct str list)
 	return false;
 }
 
-/* An address cannot be rebound, only a name can. */
 static bool is_address(struct str name)
 {
 	char text[INET6_ADDRSTRLEN], bytes[16];
@@ -105,8 +105,8 @@ static bool host_allowed(const struct auth *a, struct str host)
 {
 	struct str name = host_name(host);
 
-	return is_address(name) || host_listed(name, str_of(a->hosts)) ||
-	       host_listed(name, STR("localhost,kubernetes,kubernetes.default,kubernetes.default.svc,"
+	return (a->everywhere && is_address(name)) || host_listed(name, str_of(a->hosts)) ||
+	       host_listed(name, STR("localhost,127.0.0.1,::1,kubernetes,kubernetes.default,kubernetes.default.svc,"
 				     "kubernetes.default.svc.cluster.local"));
 }
 

@@ -13,6 +13,7 @@ struct auth {
 	char *token;        /* NUL-terminated; NULL: everybody is admin */
 	size_t token_len;
 	char *hosts;        /* more names, separated by commas; may be NULL */
+	bool everywhere;    /* listens on all addresses: any of them is a good Host (only names can be rebound) */
 };
 
 int auth_init(struct auth *a, struct str token, const char *host, const char *allowed_hosts, struct status *st);

@@ -61,13 +61,16 @@ static int check_headers(const struct request *r, struct status *st)
 	return 0;
 }
 
-static int check_length(struct str length, struct status *st)
+/* A client that waits for "100 Continue" is told at once; another one would be cut off while it sends, and never
+ * see the answer, so its body is read and dropped unless it is huge. */
+static int check_length(const struct request *r, struct str length, struct status *st)
 {
+	bool waits = request_header(r, "expect").ptr != NULL;
 	uint64_t n;
 
 	if (!str_u64(length, &n))
 		return refuse(st, "Content-Length is not a number");
-	if (n > BODY_MAX)
+	if (n > (waits ? BODY_MAX : DISCARD_MAX))
 		return status_set(st, REASON_TOO_LARGE, "Request entity too large: limit is %d", BODY_MAX);
 	return 0;
 }
@@ -92,5 +95,5 @@ int gate_check(const struct request *r, bool *ret_body, struct status *st)
 		return refuse(st, "Transfer-Encoding must be chunked");
 	if (r->http10 && *ret_body)
 		return refuse(st, "HTTP/1.0 with a body");
-	return length.ptr ? check_length(length, st) : 0;
+	return length.ptr ? check_length(r, length, st) : 0;
 }

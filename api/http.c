@@ -33,7 +33,6 @@ enum {
 	BODY_SECONDS = 60,            /* ours: from the request line to the whole body */
 	SEND_SECONDS = 60,            /* ours: plus one for each SEND_RATE bytes */
 	SEND_RATE = 16 << 10,
-	DISCARD_MAX = 16 << 20,       /* bytes of an oversized chunked body that we read only to say 413 */
 	STREAM_BLOCK = 32 << 10,
 	ARENA_REQUEST = 64 << 20,     /* ceiling of a request's memory besides its body */
 };

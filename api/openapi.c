@@ -44,7 +44,7 @@ static const struct version_row {
 	enum openapi_dialect dialect;
 	const struct proto_message *message;
 	const char *proto_type;        /* of replies */
-	const char *proto_accept[2];   /* in requests: the second is what clients send */
+	const char *proto_accept[2];   /* in requests; the second is what clients send */
 } version_rows[] = {
 	[OPENAPI_V2] = {OPENAPI_V2, &proto_v2_document, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
 			{"application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
@@ -265,10 +265,10 @@ static bool clause_media(struct str type, const struct version_row *v, enum medi
 	if (is_type(type, "application/json") || is_type(type, "application/*") || is_type(type, "*/*"))
 		return true;
 	*ret = MEDIA_PROTO;
-	return v && (is_type(type, v->proto_accept[0]) || is_type(type, v->proto_accept[1]));
+	return is_type(type, v->proto_accept[0]) || is_type(type, v->proto_accept[1]);
 }
 
-/* The first clause that can be satisfied. v NULL: JSON only. */
+/* The first clause that can be satisfied. */
 static int choose_media(const struct request *r, const struct version_row *v, enum media *ret, struct status *st)
 {
 	struct str accept = trim_blanks(request_header(r, "accept"));
@@ -282,8 +282,8 @@ static int choose_media(const struct request *r, const struct version_row *v, en
 		if (!is_refused(clause) && clause_media(type, v, ret))
 			return 0;
 	}
-	return status_set(st, REASON_NOT_ACCEPTABLE, "only the following media types are accepted: application/json%s%s",
-			  v ? ", " : "", v ? v->proto_type : "");
+	return status_set(st, REASON_NOT_ACCEPTABLE, "only the following media types are accepted: application/json, %s",
+			  v->proto_type);
 }
 
 /* ---- replies ---- */
@@ -321,7 +321,7 @@ static void reply_document(struct request *r, struct reply *p, struct openapi_se
 	p->text = true;
 }
 
-/* Expires needs no clock: max-age of the same year says it to those who read either. */
+/* For a year; max-age needs no clock, unlike the Expires of kube-apiserver. */
 static void reply_immutable(struct request *r, struct reply *p)
 {
 	reply_header(r, p, "Cache-Control", STR("public, immutable, max-age=31536000"));
@@ -405,14 +405,13 @@ int openapi_v3_index(struct request *r, struct reply *p, struct status *st)
 {
 	struct openapi_set *set;
 	struct document *none;
-	enum media media;
-	int rc = choose_media(r, NULL, &media, st);
+	int rc = documents_get(r->api, make_v3_index, STR(""), MEDIA_JSON, &set, &none, st);
 
-	if (rc == 0)
-		rc = documents_get(r->api, make_v3_index, STR(""), media, &set, &none, st);
 	if (rc < 0)
 		return rc;
 	reply_borrow(p, 200, buf_str(&set->index), set, set_unref);
+	p->text = true;
+	p->content_type = "application/json";
 	return 0;
 }
 

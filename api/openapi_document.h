@@ -47,6 +47,12 @@ static inline bool openapi_covers(const struct openapi_doc *d, const struct kind
 	return d->api_version.len == 0 || str_eq(d->api_version, k->api_version);
 }
 
+/* Has def a place among the definitions? Schemas of custom resources have none: their objects are free-form here. */
+static inline bool openapi_is_published(const struct schema_def *def)
+{
+	return def && def->id != 0xffff;
+}
+
 /* openapi_models.c: which definitions there are, what they are called. */
 
 /* Fills d->models. False when a is full. */

@@ -53,7 +53,7 @@ static void model_add(struct openapi_doc *d, const struct schema_def *def, struc
 {
 	struct openapi_model m = {def, group, version, kind};
 
-	if (def && !model_known(d, &m))
+	if (openapi_is_published(def) && !model_known(d, &m))
 		d->models[d->nmodels++] = m;
 }
 
@@ -97,7 +97,7 @@ bool openapi_find_models(struct openapi_doc *d, struct arena *a)
 /* The depth is that of the built-in types, which nest to some fifteen levels. */
 void openapi_use(struct openapi_doc *d, const struct schema_def *def)
 {
-	if (!def || def->id == 0xffff || d->used[def->id])
+	if (!openapi_is_published(def) || d->used[def->id])
 		return;
 	d->used[def->id] = true;
 	for (unsigned i = 0; i < def->nfields; i++) {

@@ -258,7 +258,7 @@ int proto_from_json(const struct proto_message *m, struct str json, struct buf *
 	if (scan_next(&s) != SCAN_OBJECT)
 		return status_set(st, REASON_BAD_REQUEST, "not a JSON object");
 	add_members(out, m, &s);
-	if (s.error)
+	if (s.error || scan_next(&s) != SCAN_END)
 		return scan_fail(&s, st);
 	return out->failed ? status_no_memory(st) : 0;
 }

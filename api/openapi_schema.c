@@ -74,7 +74,7 @@ static void add_ref_beside(struct openapi_doc *d, const struct schema_def *def, 
 void openapi_add_ref(struct openapi_doc *d, const struct schema_def *def)
 {
 	json_open(d->out, '{');
-	if (def)
+	if (openapi_is_published(def))
 		add_ref_members(d, def, NULL);
 	else
 		json_raw(d->out, "\"type\":\"object\"");

@@ -29,6 +29,7 @@ enum action {
 
 enum {
 	BODY_MAX = 3 << 20,      /* bytes of a request body: 413 beyond */
+	DISCARD_MAX = 16 << 20,  /* of a larger one that is read only so that the client sees the 413 */
 	SEGMENTS_MAX = 16,       /* of a path */
 	PARAMS_MAX = 64,         /* of a query */
 	HEADERS_MAX = 100,

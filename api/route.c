@@ -253,7 +253,7 @@ static handler *handler_of(const struct request *r)
 static unsigned offers_of(const struct request *r)
 {
 	unsigned offers = actions[r->action].offers;
-	bool plain = !kind_is(r->kind, KIND_STORED) ||
+	bool plain = (!kind_is(r->kind, KIND_STORED) && r->action != ACTION_LIST) ||
 		     (r->subresource && !str_eq(r->subresource->kind, r->kind->kind));
 
 	return plain ? offers & OFFER_STREAM : offers;

@@ -406,7 +406,7 @@ static void set_clocks(struct watch *w)
 		return;
 	/* The first of a minute is spread, too. */
 	w->watcher.bookmark_at = now + 30000000000LL + random() % 30000 * 1000000LL;
-	w->watcher.last_bookmark_at = life > 4000000000LL ? w->watcher.deadline - 2000000000LL : 0;
+	w->watcher.last_bookmark_at = w->watcher.deadline - (life > 4000000000LL ? 2000000000LL : life / 2);
 }
 
 static int start(struct request *r, const struct watchopts *opts, struct reply *p, struct status *st)

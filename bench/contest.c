@@ -63,10 +63,15 @@ static int run_load(struct side *s, unsigned run, const struct contest_options *
 
 	if (!result)
 		return status_no_memory(st);
+	int rc = s->prepare ? s->prepare(s->arg, st) : 0;
+	if (rc)
+		return rc;
 	s->plan.signal_fd = o->signal_fd;
-	s->plan.run_ns = o->run_ns;
-	s->plan.warm_ns = o->run_ns / 8;
-	int rc = load_run(&s->plan, result, st);
+	if (!s->plan.run_ns) {
+		s->plan.run_ns = o->run_ns;
+		s->plan.warm_ns = o->run_ns / 8;
+	}
+	rc = load_run(&s->plan, result, st);
 	if (rc)
 		return rc;
 	const struct load_count *count = &result->group[0];

@@ -5,14 +5,16 @@
 
 #include "bench/load.h"
 
-enum { CONTEST_SIDES_MAX = 5, CONTEST_RUNS_MAX = 64 };
+enum { CONTEST_SIDES_MAX = 6, CONTEST_RUNS_MAX = 64 };
 
 struct side {
 	const char *name;
-	struct load_plan plan;     /* the first group is counted; times and signal_fd are filled in */
+	struct load_plan plan;     /* the first group is counted; times (where 0) and signal_fd are filled in */
+	/* Called before each run; may be NULL. */
+	int (*prepare)(void *arg, struct status *st);
 	/* Instead of a load: one operation in the bench itself, repeated. */
 	int (*local)(void *arg, struct status *st);
-	void *arg;
+	void *arg;                 /* of both */
 	/* Results, the first two by run. */
 	double rate[CONTEST_RUNS_MAX];   /* operations a second */
 	double cpu[CONTEST_RUNS_MAX];    /* us an operation: of the server; of the bench for `local` */

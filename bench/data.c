@@ -10,18 +10,26 @@
 #include "bench/process.h"
 #include "store/base/cleanup.h"
 
-/* serial makes every update a change and keeps the size. */
+/* Most of it is metadata, as it is in clusters: a Table, which carries the metadata, is as large as the list. serial
+ * makes every update a change and keeps the size. */
 static void add_configmap(struct buf *out, uint64_t number, uint64_t serial)
 {
+	uint64_t shop = number % 100;
+
 	buf_addf(out,
 		 "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"settings-%06" PRIu64
 		 "\",\"namespace\":\"" DATA_NAMESPACE "\",\"labels\":{\"app\":\"shop-%03" PRIu64
-		 "\",\"tier\":\"%s\"}},\"data\":{\"serial\":\"%016" PRIu64 "\",\"shop.conf\":\"",
-		 number, number % 100, number % DATA_GOLD ? "base" : "gold", serial);
+		 "\",\"tier\":\"%s\"},\"annotations\":{",
+		 number, shop, number % DATA_GOLD ? "base" : "gold");
 	buf_addf(out,
-		 "listen = 0.0.0.0:8080\\nupstream = catalog-%03" PRIu64 ".shop.svc:9090\\n"
-		 "timeout = 30s\\nretries = 3\\nlog.level = info\\nlog.format = json\\ncache.size = 64Mi\\n\"}}",
-		 number % 100);
+		 "\"bench.example.com/owner\":\"team-%03" PRIu64 "@shop.example.com\","
+		 "\"bench.example.com/description\":\"where the shop listens and what it talks to\","
+		 "\"bench.example.com/tracking-id\":\"shop:v1/ConfigMap:bench/settings-%06" PRIu64 "\"}},",
+		 shop, number);
+	buf_addf(out,
+		 "\"data\":{\"serial\":\"%016" PRIu64 "\",\"shop.conf\":\"listen = :8080\\n"
+		 "upstream = catalog-%03" PRIu64 ":9090\\nretries = 3\\n\"}}",
+		 serial, shop);
 }
 
 static void add_head(struct buf *out, unsigned port, const char *method, const char *path)
@@ -49,8 +57,9 @@ struct str data_create(void *writer, unsigned client, uint64_t n)
 	struct data_writer *w = writer;
 
 	(void)client;
+	(void)n;
 	buf_clear(&w->body);
-	add_configmap(&w->body, w->first + n, 0);
+	add_configmap(&w->body, w->next++, 0);
 	return with_body(w, "POST", DATA_LIST);
 }
 
@@ -61,9 +70,8 @@ struct str data_update(void *writer, unsigned client, uint64_t n)
 	char path[128];
 
 	(void)client;
-	/* `first` differs between runs: the same text again would be no change. */
 	buf_clear(&w->body);
-	add_configmap(&w->body, number, w->first + n);
+	add_configmap(&w->body, number, w->next++);
 	snprintf(path, sizeof(path), DATA_LIST "/settings-%06" PRIu64, number);
 	struct str request = with_body(w, "PUT", path);
 	if (w->sent)
@@ -104,6 +112,20 @@ int data_fill(unsigned port, unsigned objects, struct status *st)
 	if (!rc && result->group[0].ops != objects)
 		return status_set(st, REASON_INTERNAL, "only %" PRIu64 " objects created in a minute", result->group[0].ops);
 	return rc;
+}
+
+int data_revision(unsigned port, uint64_t *ret, struct status *st)
+{
+	static const char key[] = "\"resourceVersion\":\"";
+	_cleanup_(buf_done) struct buf request = {0}, body = {0};
+
+	data_get(&request, port, DATA_LIST "?limit=1", NULL);
+	int rc = load_fetch(port, buf_str(&request), 200, &body, st);
+	if (rc)
+		return rc;
+	char *at = memmem(body.ptr, body.len, key, sizeof(key) - 1);
+	struct str rest = at ? str_skip(buf_str(&body), (size_t)(at - body.ptr) + sizeof(key) - 1) : STR("");
+	return str_u64(str_cut(&rest, '"'), ret) ? 0 : status_set(st, REASON_INTERNAL, "a list without a revision");
 }
 
 struct str data_fixed(void *arg, unsigned client, uint64_t n)

@@ -31,7 +31,7 @@ void report_value_head(void)
 
 void report_load(const struct report_load *line)
 {
-	char ratio[96] = "", target[16] = "";
+	char ratio[96] = "", target[16] = "", p50[16] = "-", p99[16] = "-";
 	const struct quartiles *r = &line->ratio;
 	int digits = r->median < 10 ? 2 : 0;
 
@@ -40,8 +40,12 @@ void report_load(const struct report_load *line)
 			 r->high, line->reference, line->of_cpu ? ", CPU" : "");
 	if (line->target > 0)
 		snprintf(target, sizeof(target), ">= %g", line->target);
-	printf("| %-16s | %9.0f | %7.2f | %7.2f | %9.1f | %6.2f | %-32s | %-6s | %-3s |\n", line->name, line->rate,
-	       line->p50_ns / 1e6, line->p99_ns / 1e6, line->cpu_us, line->client, ratio, target,
+	if (line->p99_ns > 0) {
+		snprintf(p50, sizeof(p50), "%.2f", line->p50_ns / 1e6);
+		snprintf(p99, sizeof(p99), "%.2f", line->p99_ns / 1e6);
+	}
+	printf("| %-16s | %9.0f | %7s | %7s | %9.1f | %6.2f | %-32s | %-6s | %-3s |\n", line->name, line->rate, p50, p99,
+	       line->cpu_us, line->client, ratio, target,
 	       line->target <= 0 ? "" : r->median >= line->target ? "yes" : "NO");
 	fflush(stdout);
 }

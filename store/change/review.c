@@ -81,10 +81,18 @@ static const char *status_of(const struct review *v, const struct tree *spec, st
 	return !token.len || same_token(tree_gets(spec, "token"), token) ? authenticated : unauthenticated;
 }
 
+/* Absent or as it must be. */
+static bool is_or_unset(const struct tree *t, const char *key, struct str want)
+{
+	struct str given = tree_gets(t, key);
+
+	return !given.len || str_eq(given, want);
+}
+
 static int check_kind(const struct kind *k, const struct tree *t, struct status *st)
 {
-	if (!tree_is(t, TREE_OBJECT) || !str_eq(tree_gets(t, "kind"), k->kind) ||
-	    !str_eq(tree_gets(t, "apiVersion"), k->api_version))
+	if (!tree_is(t, TREE_OBJECT) || !is_or_unset(t, "kind", k->kind) ||
+	    !is_or_unset(t, "apiVersion", k->api_version))
 		return status_set(st, REASON_BAD_REQUEST,
 				  "the body must be of apiVersion \"%.*s\" and kind \"%.*s\"", STR_ARG(k->api_version),
 				  STR_ARG(k->kind));
@@ -121,7 +129,8 @@ int review_answer(struct arena *a, const struct kind *k, struct str ns, struct s
 	if (rc < 0)
 		return rc;
 	if (tree_parse(a, str_of(status_of(v, spec, token)), &status, NULL, st) < 0 ||
-	    !tree_ensure(a, t, STR("metadata")) || !tree_setz(a, t, "status", status))
+	    !tree_ensure(a, t, STR("metadata")) || !tree_setz(a, t, "status", status) ||
+	    !tree_sets(a, t, "kind", k->kind) || !tree_sets(a, t, "apiVersion", k->api_version))
 		return status_no_memory(st);
 	tree_write(t, out);
 	return out->failed ? status_no_memory(st) : 0;

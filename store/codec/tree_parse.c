@@ -278,11 +278,13 @@ static bool fill_array(struct parser *p, struct tree *t, const struct pending *v
 static bool close_container(struct parser *p)
 {
 	struct frame *f = &p->frames[p->depth - 1];
-	struct pending *children = p->pending + f->base;
 	size_t n = p->len - f->base;
-	bool done = n == 0 || (f->container->type == TREE_OBJECT ? fill_object(p, f->container, children, n)
-								 : fill_array(p, f->container, children, n));
+	bool done = true;
 
+	if (n && f->container->type == TREE_OBJECT)
+		done = fill_object(p, f->container, &p->pending[f->base], n);
+	else if (n)
+		done = fill_array(p, f->container, &p->pending[f->base], n);
 	p->len = f->base;
 	p->depth--;
 	return done;
