@@ -104,7 +104,8 @@ void buf_add_json(struct buf *b, struct str s)
 		buf_adds(b, escape);
 		start = i + 1;
 	}
-	buf_add(b, s.ptr + start, s.len - start);
+	if (start < s.len)
+		buf_add(b, s.ptr + start, s.len - start);
 	buf_addc(b, '"');
 }
 

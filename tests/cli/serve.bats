@@ -86,7 +86,7 @@ up() {
 	equal "$(stat -c %a "$KUBECONFIG")" 600
 	equal "$(k get namespace default -o name)" namespace/default
 	[ ${#TOKEN} -ge 32 ]
-	contains "$(cat "$KUBECONFIG")" "server: $URL"
+	matches "$(cat "$KUBECONFIG")" "server: \"?$URL\"?"
 	local first=$TOKEN old=$DATA
 	stop_server
 	new_place

@@ -177,11 +177,18 @@ http() {
 	body=$(tr -d '\0' <"$SERVER_DIR/body")
 }
 
-# send METHOD PATH BODY [CURL-OPTION...]: a request with a JSON body.
+# send METHOD PATH BODY [CURL-OPTION...]: a request with a JSON body; @FILE as a body means the file.
 send() {
-	local method=$1 path=$2 text=$3
+	local method=$1 path=$2 text=$3 type=(-H 'Content-Type: application/json')
 	shift 3
-	http "$method" "$path" -H 'Content-Type: application/json' --data-binary "$text" "$@"
+	if [[ $* == *Content-Type:* ]]; then
+		type=()
+	fi
+	if [[ $text != @* ]]; then
+		printf '%s' "$text" >"$SERVER_DIR/request.$BASHPID"
+		text=@$SERVER_DIR/request.$BASHPID
+	fi
+	http "$method" "$path" "${type[@]}" --data-binary "$text" "$@"
 }
 
 # header NAME: the value of a header of the last reply.
