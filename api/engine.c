@@ -24,8 +24,8 @@
 #include "api/metrics.h"
 #include "api/server.h"
 
-enum { BUCKETS = 256, KIND_IDS = 1 << 16, EPOLL_BATCH = 64, TICK_MS = 500 };
-#define CLOCKS_NS 100000000LL
+enum { BUCKETS = 256, KIND_IDS = 1 << 16, EPOLL_BATCH = 64 };
+#define TICK_NS 500000000LL
 
 /* One engine_wait. */
 struct waiter {
@@ -45,6 +45,7 @@ struct engine {
 	_Atomic uint64_t *changed;   /* by id of the storage row */
 	atomic_bool stop;
 	atomic_uint count;
+	int64_t next_clock;          /* monotonic ns: run_clocks is due; the thread's own */
 	pthread_mutex_t lock;        /* guards what follows; taken inside no other lock of ours */
 	struct watcher *bucket[BUCKETS]; /* by kind id */
 	struct waiter *waiters;
@@ -184,10 +185,20 @@ static unsigned watcher_due(struct watcher *w, int64_t now)
 	return due;
 }
 
+static void earlier(int64_t *next, int64_t at)
+{
+	if (at && at < *next)
+		*next = at;
+}
+
 static void run_watcher(struct engine *e, struct watcher *w, int64_t now)
 {
 	unsigned due = watcher_due(w, now);
 
+	earlier(&e->next_clock, w->bookmark_at);
+	earlier(&e->next_clock, w->last_bookmark_at);
+	if (!(due & DUE_END))
+		earlier(&e->next_clock, w->deadline);
 	if (!due)
 		return;
 	atomic_fetch_or(&w->due, due);
@@ -196,6 +207,7 @@ static void run_watcher(struct engine *e, struct watcher *w, int64_t now)
 
 static void run_clocks(struct engine *e, int64_t now)
 {
+	e->next_clock = now + TICK_NS;
 	pthread_mutex_lock(&e->lock);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		for (struct watcher *w = e->bucket[i]; w; w = w->next)
@@ -220,17 +232,17 @@ static void drain_event_fd(struct engine *e)
 		return; /* somebody poked twice */
 }
 
-/* Milliseconds until the next waiter's deadline, at most a tick. */
+/* Milliseconds until something is due, at most a tick: what a watch registers comes later than that. */
 static int next_tick(struct engine *e)
 {
-	int64_t now = clock_ns(), wait = TICK_MS * 1000000LL;
+	int64_t now = clock_ns(), next = now + TICK_NS;
 
+	earlier(&next, e->next_clock);
 	pthread_mutex_lock(&e->lock);
 	for (struct waiter *w = e->waiters; w; w = w->next)
-		if (w->until - now < wait)
-			wait = w->until - now;
+		earlier(&next, w->until);
 	pthread_mutex_unlock(&e->lock);
-	return wait <= 0 ? 0 : (int)(wait / 1000000 + 1);
+	return next <= now ? 0 : (int)((next - now) / 1000000 + 1);
 }
 
 /* Events are fetched and handled under the lock, so that each is about a watcher that is still there. */
@@ -253,7 +265,6 @@ static void handle_events(struct engine *e)
 static void *run(void *arg)
 {
 	struct engine *e = arg;
-	int64_t clocks_at = 0;
 
 	while (!atomic_load(&e->stop)) {
 		/* An epoll descriptor can itself be polled. */
@@ -262,12 +273,9 @@ static void *run(void *arg)
 		handle_events(e);
 		if (store_revision(e->api->store) != atomic_load(&e->seen))
 			follow(e);
-		/* Under load commits wake us thousands of times a second; clocks need ten. */
 		int64_t now = clock_ns();
-		if (now - clocks_at > CLOCKS_NS) {
+		if (now >= e->next_clock)
 			run_clocks(e, now);
-			clocks_at = now;
-		}
 	}
 	return NULL;
 }

@@ -207,13 +207,21 @@ static const char *const own_names[] = {
 	"kubernetes.default.svc.cluster.local",
 };
 
+static bool is_own_name(const char *host)
+{
+	for (size_t i = 0; i < sizeof(own_names) / sizeof(own_names[0]); i++)
+		if (strcmp(host, own_names[i]) == 0)
+			return true;
+	return false;
+}
+
 static int add_names(gnutls_x509_crt_t crt, const char *host)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < sizeof(own_names) / sizeof(own_names[0]); i++)
 		rc = add_name(crt, own_names[i]);
-	return rc >= 0 && host && host[0] ? add_name(crt, host) : rc;
+	return rc >= 0 && host && host[0] && !is_own_name(host) ? add_name(crt, host) : rc;
 }
 
 static int make_leaf(struct identity *leaf, const struct identity *ca, const char *host)

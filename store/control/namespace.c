@@ -135,7 +135,7 @@ static int update_bundle(struct control *c, struct str ns, const struct tree *ob
 
 static int content_work(struct control *c, const struct task *t, struct status *st)
 {
-	struct lack lack;
+	struct lack lack = {0};
 	struct arena a;
 	struct read *r;
 	int err = read_begin(c->store, &r, st);

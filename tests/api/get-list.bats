@@ -192,7 +192,7 @@ list() {
 	equal "$(json '[.kind, .apiVersion] | join(" ")')" "Table meta.k8s.io/v1"
 	equal "$(json '[.columnDefinitions[].name] | join(" ")')" "Name Data Age"
 	equal "$(json -c '[.rows[] | select(.object.metadata.labels.n) | .cells[0:2]]')" \
-		'[["c1","1"],["c2","1"],["c3","1"],["c4","1"],["c5","1"]]'
+		'[["c1",1],["c2",1],["c3",1],["c4",1],["c5",1]]'
 	matches "$(json '.rows[0].cells[2]')" '^[0-9]+s$'
 	equal "$(json '.rows[0].object.kind')" PartialObjectMetadata
 	equal "$(json '.rows[0].object | has("data")')" false

@@ -168,23 +168,20 @@ BRIEF='.type + " " + .object.metadata.name + " " + (.object.data.k // "")'
 }
 
 @test "watch as Table: columns in the first event only" {
-	curl -sSN --cacert "$CA" -H "Authorization: Bearer $TOKEN" -H 'Accept: application/json;as=Table;v=v1;g=meta.k8s.io' \
-		"$URL$C?watch=true&resourceVersion=$(revision)" >"$EVENTS" 3>&- &
-	WATCH_PID=$!
+	watch_start "$C?watch=true&resourceVersion=$(revision)" "$EVENTS" \
+		-H 'Accept: application/json;as=Table;v=v1;g=meta.k8s.io'
 	configmap "$N" x
 	merge "$C/x" '{"data":{"l":"2"}}'
 	got 2
 	equal "$(events '.object.kind + " " + .type')" $'Table ADDED\nTable MODIFIED'
 	equal "$(events '.object.columnDefinitions // [] | length')" $'3\n0'
-	equal "$(events '.object.rows[0].cells[0:2]')" $'["x","1"]\n["x","2"]'
+	equal "$(events '.object.rows[0].cells[0:2]')" $'["x",1]\n["x",2]'
 	equal "$(events '.object.rows[0].object.kind' | sort -u)" PartialObjectMetadata
 }
 
 @test "watch metadata only: no data" {
-	curl -sSN --cacert "$CA" -H "Authorization: Bearer $TOKEN" \
-		-H 'Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' \
-		"$URL$C?watch=true&resourceVersion=$(revision)" >"$EVENTS" 3>&- &
-	WATCH_PID=$!
+	watch_start "$C?watch=true&resourceVersion=$(revision)" "$EVENTS" \
+		-H 'Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
 	configmap "$N" x
 	got 1
 	equal "$(events '[.object.kind, .object.metadata.name, (.object | has("data"))]')" \
@@ -192,9 +189,7 @@ BRIEF='.type + " " + .object.metadata.name + " " + (.object.data.k // "")'
 }
 
 @test "watch while nothing changes: the reply's head comes at once" {
-	curl -sSN -m 20 --cacert "$CA" -H "Authorization: Bearer $TOKEN" -D "$SERVER_DIR/watch-headers" \
-		"$URL$C?watch=true&resourceVersion=$(revision)" >"$EVENTS" 3>&- &
-	WATCH_PID=$!
+	watch_start "$C?watch=true&resourceVersion=$(revision)" "$EVENTS" -D "$SERVER_DIR/watch-headers"
 	wait_until 5 has_line "$SERVER_DIR/watch-headers" '^HTTP/1.1 200'
 	has_line "$SERVER_DIR/watch-headers" '[Cc]ontent-[Tt]ype: application/json'
 }

@@ -90,7 +90,7 @@ deployment() {
 }
 
 @test "create as YAML: stored" {
-	http POST "$C" -H 'Content-Type: application/yaml' --data-binary $'metadata:\n  name: y\ndata:\n  number: "1"\n  text: |\n    a\n    b\n'
+	http POST "$C" -H 'Content-Type: application/yaml' --data-binary $'metadata:\n  name: from-yaml\ndata:\n  number: "1"\n  text: |\n    a\n    b\n'
 	done_with 201
 	equal "$(json -c .data)" '{"number":"1","text":"a\nb\n"}'
 }

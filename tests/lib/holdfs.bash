@@ -213,9 +213,12 @@ raw_code() {
 	raw | sed -n '1s/^HTTP\/1\.[01] \([0-9]*\).*/\1/p' | tr -d '\r'
 }
 
-# watch_start PATH FILE: a raw watch in the background, one event a line in FILE; sets WATCH_PID.
+# watch_start PATH FILE [CURL-OPTION...]: a raw watch in the background, one event a line in FILE; sets
+# WATCH_PID.
 watch_start() {
-	curl -sSN --cacert "$CA" -H "Authorization: Bearer $TOKEN" "$URL$1" >"$2" 2>&1 3>&- &
+	local path=$1 file=$2
+	shift 2
+	curl -sSN --cacert "$CA" -H "Authorization: Bearer $TOKEN" "$@" "$URL$path" >"$file" 2>&1 3>&- &
 	WATCH_PID=$!
 }
 
