@@ -98,7 +98,7 @@ static int collect(struct purge *p, struct list *l, struct status *st)
 	struct victim **tail = &p->victims;
 	struct object o;
 	uint64_t n = 0;
-	int rc;
+	int rc = 0;
 
 	while ((!p->opts.limit || n < p->opts.limit) && (rc = list_next(l, &o, st)) == 1) {
 		rc = add_victim(p, &tail, &o, st);

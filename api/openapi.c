@@ -403,7 +403,7 @@ static int documents_get(struct api *api, maker *make, struct str name, enum med
 
 int openapi_v3_index(struct request *r, struct reply *p, struct status *st)
 {
-	struct openapi_set *set;
+	struct openapi_set *set = NULL;
 	struct document *none;
 	int rc = documents_get(r->api, make_v3_index, STR(""), MEDIA_JSON, &set, &none, st);
 
@@ -418,8 +418,8 @@ int openapi_v3_index(struct request *r, struct reply *p, struct status *st)
 int openapi_v3_document(struct request *r, struct reply *p, struct status *st)
 {
 	struct str name = str_skip(r->path, strlen("/openapi/v3/")), hash = request_param(r, "hash");
-	struct openapi_set *set;
-	struct document *d;
+	struct openapi_set *set = NULL;
+	struct document *d = NULL;
 	enum media media;
 	int rc = choose_media(r, &version_rows[OPENAPI_V3], &media, st);
 
@@ -445,8 +445,8 @@ int openapi_v3_document(struct request *r, struct reply *p, struct status *st)
 
 int openapi_v2(struct request *r, struct reply *p, struct status *st)
 {
-	struct openapi_set *set;
-	struct document *d;
+	struct openapi_set *set = NULL;
+	struct document *d = NULL;
 	enum media media;
 	int rc = choose_media(r, &version_rows[OPENAPI_V2], &media, st);
 

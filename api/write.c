@@ -62,6 +62,8 @@ static int fill(struct request *r, struct change *c, struct status *st)
 	};
 	if (c->req.verb == WRITE_DELETE)
 		return fill_delete(r, c, st);
+	if (c->req.verb == WRITE_UPDATE && r->trusted && request_header(r, "holdfs-import").ptr)
+		c->req.origin = ORIGIN_IMPORT; /* `holdfs import` on a store that we own: create or replace */
 	int rc = writeopts_change(r, &c->req, st);
 	return rc < 0 ? rc : writeopts_body(r, &c->json, &c->req.body, st);
 }

@@ -43,7 +43,7 @@ static int make_namespace(struct fs *fs, const char *name, pid_t pid)
 		.verb = WRITE_CREATE,
 		.origin = ORIGIN_API,
 		.body = buf_str(&body),
-		.grace = INT64_MIN,
+		.grace = -1,
 	};
 	int err = write_run(fs->store, &req, &w, &st);
 	write_free(w);

@@ -118,7 +118,7 @@ struct pending {
 
 struct refusal {
 	time_t time;
-	char path[600], who[80], why[STATUS_MESSAGE_MAX];
+	char path[1200], who[80], why[STATUS_MESSAGE_MAX];
 };
 
 enum { NODE_BUCKETS = 1 << 14 };

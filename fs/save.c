@@ -121,7 +121,7 @@ static int write_object(struct fs *fs, const struct place *p, struct str json, u
 		.validation = VALIDATION_STRICT,
 		.manager = STR("holdfs-mount"),
 		.expect_revision = base,
-		.grace = INT64_MIN,
+		.grace = -1,
 	};
 	struct write *w;
 	int err = write_run(fs->store, &req, &w, st);
@@ -158,7 +158,7 @@ int save_delete(struct fs *fs, const struct kind *k, struct str ns, struct str n
 		.ns = ns,
 		.name = name,
 		.propagation = PROPAGATION_BACKGROUND,
-		.grace = INT64_MIN,
+		.grace = -1,
 	};
 	struct status st;
 	struct place p;

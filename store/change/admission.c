@@ -236,7 +236,7 @@ static int admit_pod(struct prepare *p, struct status *st)
 
 	if (!err && spec)
 		err = pod_priority(p, spec, st);
-	if (!err && spec && !pod_tolerations(p, spec))
+	if (!err && spec && (!pod_tolerations(p, spec) || !pod_status_new(p)))
 		err = status_no_memory(st);
 	return err;
 }

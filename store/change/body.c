@@ -54,6 +54,10 @@ static int check_type(struct prepare *p, struct tree *object, struct status *st)
 	struct str kind = scale ? STR("Scale") : p->kind->kind;
 	struct str got_version = tree_gets(object, "apiVersion"), got_kind = tree_gets(object, "kind");
 
+	if ((tree_getz(object, "apiVersion") && !tree_is(tree_getz(object, "apiVersion"), TREE_STRING)) ||
+	    (tree_getz(object, "kind") && !tree_is(tree_getz(object, "kind"), TREE_STRING)))
+		return status_set(st, REASON_BAD_REQUEST,
+				  "couldn't get version/kind; json parse error: apiVersion and kind are strings");
 	if (got_version.len && !str_eq(got_version, version))
 		return status_set(st, REASON_BAD_REQUEST,
 				  "the API version in the data (%.*s) does not match the expected API version (%.*s)",
@@ -165,6 +169,19 @@ static int strict_error(struct prepare *p, bool patch, struct status *st)
 			  STR_ARG(k->kind), STR_ARG(k->version), STR_ARG(k->kind), STR_ARG(buf_str(&text)));
 }
 
+/* A patch may not give the object another name or namespace. */
+static int check_moved(struct prepare *p, const struct tree *metadata, struct status *st)
+{
+	if (!str_eq(tree_gets(metadata, "name"), p->name))
+		return status_set(st, REASON_BAD_REQUEST,
+				  "the name of the object (%.*s) does not match the name on the URL (%.*s)",
+				  STR_ARG(tree_gets(metadata, "name")), STR_ARG(p->name));
+	if (kind_is(p->kind, KIND_NAMESPACED) && !str_eq(tree_gets(metadata, "namespace"), p->req->ns))
+		return status_set(st, REASON_BAD_REQUEST,
+				  "the namespace of the provided object does not match the namespace sent on the request");
+	return 0;
+}
+
 int body_decode(struct prepare *p, struct tree *object, bool patch, struct status *st)
 {
 	struct tree *metadata = tree_getz(object, "metadata");
@@ -173,7 +190,7 @@ int body_decode(struct prepare *p, struct tree *object, bool patch, struct statu
 	if (patch && !tree_is(metadata, TREE_OBJECT))
 		return status_set(st, REASON_BAD_REQUEST, "the result of the patch has no metadata");
 	tree_removez(metadata, "managedFields");
-	if (patch && (err = check_type(p, object, st)) != 0)
+	if (patch && ((err = check_type(p, object, st)) != 0 || (err = check_moved(p, metadata, st)) != 0))
 		return err;
 	err = rules_decode(p->arena, p->kind, object, &p->problems, st);
 	if (err && patch && st->reason == REASON_BAD_REQUEST) {

@@ -67,7 +67,7 @@ static int make(struct store *s, const struct bootstrap_row *row, unsigned port,
 		.origin = ORIGIN_CONTROL,
 		.ns = str_of(row->ns),
 		.body = buf_str(&body),
-		.grace = INT64_MIN,
+		.grace = -1,
 	};
 	int err = write_run(s, &req, &w, st);
 	write_free(w);

@@ -46,10 +46,10 @@ static int64_t grace_of(struct prepare *p)
 
 	if (!is_pod(p->storage))
 		return 0;
-	if (grace < 0 && p->req->grace == INT64_MIN)
-		grace = 30, tree_i64(tree_path(p->old, "spec.terminationGracePeriodSeconds"), &grace);
-	else if (grace < 0)
-		grace = 1;
+	if (grace < 0) {
+		grace = 30;
+		tree_i64(tree_path(p->old, "spec.terminationGracePeriodSeconds"), &grace);
+	}
 	if (!tree_gets(tree_getz(p->old, "spec"), "nodeName").len || str_is(phase, "Succeeded") || str_is(phase, "Failed"))
 		grace = 0;
 	return grace;
@@ -142,7 +142,7 @@ static bool shorten(struct prepare *p, struct tree *metadata, int64_t grace)
 	int64_t was = 0;
 
 	tree_i64(tree_getz(metadata, "deletionGracePeriodSeconds"), &was);
-	if (p->req->grace == INT64_MIN || grace >= was)
+	if (p->req->grace < 0 || grace >= was)
 		return true;
 	char text[20];
 	time_format(p->now + grace, text);

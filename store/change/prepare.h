@@ -57,6 +57,9 @@ int metadata_new(struct prepare *p, struct tree *metadata, struct status *st);
 /* What admission plugins do to objects of a few kinds (table by kind). */
 int admission_mutate(struct prepare *p, struct status *st);
 
+/* status of a new pod: phase, quality of service, scheduling gates. False when out of memory. */
+bool pod_status_new(struct prepare *p);
+
 /* Service addresses and ports: fills in free ones, checks given ones (causes in st). */
 int service_allocate(struct prepare *p, struct status *st);
 /* Notes in p->claims what p->next holds. */

@@ -327,8 +327,8 @@ static int merge_objects(struct strategic *s, const struct schema_node *node, co
 			 const struct tree *patch, struct tree **ret)
 {
 	struct index olds, patches;
-	struct special special;
-	struct tree *left;
+	struct special special = {0};
+	struct tree *left = NULL;
 	struct items l;
 	int r = special_sort(s, patch, &special);
 

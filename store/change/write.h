@@ -51,7 +51,7 @@ struct write_request {
 	uint64_t expect_revision;     /* 0: none */
 	struct str expect_uid;        /* empty: none */
 	/* DELETE only. */
-	int64_t grace;                /* seconds; INT64_MIN: not given; other negative values count as 1 */
+	int64_t grace;                /* seconds; negative: not given */
 	enum propagation propagation;
 };
 

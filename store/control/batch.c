@@ -64,7 +64,7 @@ void batch_delete(struct batch *b, const struct kind *k, const struct object *o,
 			     .name = o->name,
 			     .expect_revision = o->revision,
 			     .expect_uid = o->uid,
-			     .grace = INT64_MIN,
+			     .grace = -1,
 			     .propagation = how,
 		     });
 }
@@ -84,7 +84,7 @@ void batch_patch(struct batch *b, const struct kind *k, const struct object *o, 
 			     .body = buf_str(&text),
 			     .expect_revision = o->revision,
 			     .expect_uid = o->uid,
-			     .grace = INT64_MIN,
+			     .grace = -1,
 		     });
 }
 
@@ -175,7 +175,7 @@ int control_write(struct control *c, const struct write_request *req, struct sta
 
 	r.origin = ORIGIN_CONTROL;
 	r.manager = manager;
-	r.grace = INT64_MIN;
+	r.grace = -1;
 	int err = write_run(c->store, &r, &w, st);
 	write_free(w);
 	return err;

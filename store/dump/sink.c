@@ -99,7 +99,7 @@ static void store_put(struct import_sink *self, const struct import_item *item)
 			.name = slot->item.name,
 			.body = slot->item.json,
 			.validation = VALIDATION_IGNORE,
-			.grace = INT64_MIN,
+			.grace = -1,
 		};
 		slot->write = write_new(sink->store, &req, slot_wake, slot);
 	}

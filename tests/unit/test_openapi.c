@@ -323,7 +323,7 @@ static void malformed_json_is_refused(void)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct buf out = {0};
 		status_clear(&st);
-		ok(proto_from_json(&proto_v3_document, str_of(texts[i]), &out, &st) < 0, "refused: `%s`", texts[i]);
+		ok(proto_from_json(&proto_v3_document, str_of(texts[i]), &out, &st) < 0, "refused: `%s`", texts[i] ? texts[i] : "");
 		buf_done(&out);
 	}
 }

@@ -44,7 +44,7 @@ static uint64_t put(struct store *s, enum write_verb verb, const char *name, con
 		.verb = verb,
 		.ns = STR("default"),
 		.name = verb == WRITE_CREATE ? STR("") : str_of(name),
-		.grace = INT64_MIN,
+		.grace = -1,
 	};
 
 	snprintf(body, sizeof(body),
@@ -195,7 +195,7 @@ static void test_service(struct store *s)
 		"{\"metadata\":{\"name\":\"two\"},\"spec\":{\"clusterIP\":\"10.96.0.1\",\"ports\":[{\"port\":80}]}}",
 	};
 	struct write_request req = {.kind = kind(s, "", "services"), .verb = WRITE_CREATE, .ns = STR("default"),
-				    .body = str_of(bodies[0]), .grace = INT64_MIN};
+				    .body = str_of(bodies[0]), .grace = -1};
 	struct write *w;
 
 	ok(write_run(s, &req, &w, &st) == 0, "create a NodePort service: %s", st.message);

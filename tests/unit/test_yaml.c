@@ -195,7 +195,7 @@ static void test_print(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		ok(round_trip(str_of(rows[i].in), rows[i].out), "prints %s", rows[i].in);
+		ok(round_trip(str_of(rows[i].in), rows[i].out), "prints %s", rows[i].in ? rows[i].in : "");
 	_cleanup_(buf_done) struct buf out = {0};
 	buf_adds(&out, "kept\n");
 	ok(yaml_from_json(STR("{\"a\":1}"), &out, &st) == 0 && str_is(buf_str(&out), "kept\na: 1\n"), "the text is added");
