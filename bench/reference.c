@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The json-c way: a tree of the whole list for each reply. This is the one place outside store/codec that may use it. */
+/* The json-c way: a tree of the whole list for each reply. The one place outside store/codec that may use it. */
 #include "bench/reference.h"
 
 #include <json-c/json.h>

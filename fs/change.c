@@ -122,10 +122,11 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 	fuse_reply_err(req, err);
 }
 
-/* Programs that remove and never make anew: their deletes need not wait. */
-static bool only_removes(pid_t pid)
+/* Programs that replace a file by unlink and create (pending.c). For everybody else a delete is a delete: on disk, and seen
+ * over HTTP, when unlink returns. */
+static bool replaces(pid_t pid)
 {
-	static const char *const names[] = {"rm", "unlink", "find", "rmdir"};
+	static const char *const names[] = {"mv", "install", "git", "cp", "tar", "bsdtar", "cpio", "unzip", "patch"};
 	char path[64], comm[64] = "";
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
@@ -143,7 +144,7 @@ static bool only_removes(pid_t pid)
 
 static int unlink_object(struct fs *fs, const struct place *p, pid_t pid)
 {
-	if (!only_removes(pid) && pending_add(fs, p, tgid_of(pid)))
+	if (replaces(pid) && pending_add(fs, p, tgid_of(pid)))
 		return 0;
 	return save_delete(fs, p->kind, str_of(p->ns), str_of(p->name), pid);
 }

@@ -2,10 +2,10 @@
 /* Deletes that wait a moment.
  *
  * `mv` across file systems, `install` and `git checkout` replace a file by unlink and create. Taken literally the object would
- * be deleted, with its uid, its dependents and its place in every watch, and made anew. So an unlink waits PENDING_MS for
- * a create of the same name by the same process, which makes both an update. Until then the object is gone for this process and there for
- * everybody else; another process's lookup of it, a directory listing, and the unmount carry the delete out. Tools that only ever remove do
- * not wait (change.c). */
+ * be deleted, with its uid, its dependents and its place in every watch, and made anew. So the unlink of such a tool (a table in
+ * change.c) waits PENDING_MS for a create of the same name by the same process, which makes both an update. Until then the
+ * object is gone for this process and there for everybody else; another process's lookup of it, a directory listing, and the unmount
+ * carry the delete out. Should we be killed meanwhile, the object is still there: the tool had not finished. */
 #include <time.h>
 
 #include "fs/mount.h"

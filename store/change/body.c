@@ -70,8 +70,25 @@ static int check_type(struct prepare *p, struct tree *object, struct status *st)
 	return 0;
 }
 
+/* A Job's selector and pod labels carry the uid of the Job that the text came from; a new Job gets its own. */
+static void drop_generated(struct prepare *p, struct tree *object)
+{
+	static const char *const labels[] = {"batch.kubernetes.io/controller-uid", "controller-uid",
+					     "batch.kubernetes.io/job-name", "job-name"};
+	struct tree *spec = tree_getz(object, "spec");
+
+	if (!str_is(p->kind->kind, "Job") || !str_is(p->kind->group, "batch") ||
+	    tree_is_true(tree_getz(spec, "manualSelector")))
+		return;
+	tree_removez(spec, "selector");
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
+		tree_removez(tree_path(spec, "template.metadata.labels"), labels[i]);
+		tree_removez(tree_path(object, "metadata.labels"), labels[i]);
+	}
+}
+
 /* The path wins: what the text says about name, namespace and foreign identities is replaced. */
-static int path_wins(struct prepare *p, struct tree *metadata, struct status *st)
+static int path_wins(struct prepare *p, struct tree *object, struct tree *metadata, struct status *st)
 {
 	struct str uid = tree_gets(metadata, "uid");
 	bool ours = p->exists && (!uid.len || str_eq(uid, p->current.uid));
@@ -82,6 +99,8 @@ static int path_wins(struct prepare *p, struct tree *metadata, struct status *st
 	}
 	if (!ours)
 		tree_removez(metadata, "deletionTimestamp");
+	if (!p->exists)
+		drop_generated(p, object);
 	tree_removez(metadata, "generateName");
 	if (p->req->ns.len ? !tree_sets(p->arena, metadata, "namespace", p->req->ns)
 			   : (tree_removez(metadata, "namespace"), false))
@@ -128,7 +147,7 @@ static int check_place(struct prepare *p, struct tree *object, struct status *st
 	tree_removez(metadata, "managedFields");
 	tree_removez(metadata, "selfLink");
 	if (p->req->origin == ORIGIN_MOUNT || p->req->origin == ORIGIN_IMPORT)
-		return path_wins(p, metadata, st);
+		return path_wins(p, object, metadata, st);
 	err = check_namespace(p, metadata, st);
 	return err ? err : check_name(p, metadata, st);
 }

@@ -212,7 +212,7 @@ framed() {
 	local first second
 	while read -r first second; do
 		code=$(framed "${first//_/ }" ${second:+"${second//_/ }"} | raw_code)
-		[ "$code" = 400 ] || [ "$code" = 501 ] || [ -z "$code" ] || {
+		[[ $code =~ ^(400|413|501|)$ ]] || {
 			echo "for '$first' '$second': $code" >&2
 			return 1
 		}

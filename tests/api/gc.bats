@@ -3,18 +3,15 @@
 
 load ../lib/holdfs
 
-setup_file() {
-	start_server
-}
-
-teardown_file() {
-	stop_server
-}
-
 setup() {
-	N=g$BATS_TEST_NUMBER
+	start_server
+	N=g
 	namespace "$N"
 	C=/api/v1/namespaces/$N/configmaps
+}
+
+teardown() {
+	stop_server
 }
 
 # owned NAME OWNER-NAME OWNER-UID: a ConfigMap with an owner.

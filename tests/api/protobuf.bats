@@ -101,11 +101,11 @@ kn() {
 	contains "$(k auth whoami)" system:masters
 }
 
-@test "create twice: AlreadyExists, in the words of the server" {
+@test "create twice: AlreadyExists" {
 	kn create configmap twice --from-literal=a=b
 	run kn create configmap twice --from-literal=a=b
 	equal "$status" 1
-	contains "$output" 'Error from server (AlreadyExists): configmaps "twice" already exists'
+	contains "$output" 'configmaps "twice" already exists'
 }
 
 @test "create as dry run on the server: nothing kept" {

@@ -243,7 +243,9 @@ kept() {
 }
 
 @test "unknown field: refused with its name" {
-	text x | sed 's/data/dota/' >"$F"
+	text x | sed 's/data/dota/' >"$BATS_TEST_TMPDIR/n"
+	run cp "$BATS_TEST_TMPDIR/n" "$F"
+	[ "$status" -ne 0 ]
 	untouched
 	contains "$(cat "$F.rej")" 'unknown field "dota"'
 }
@@ -286,7 +288,8 @@ kept() {
 		done
 	} >"$F"
 	untouched
-	head -c 1000 /bin/ls >"$F"
+	run bash -c "head -c 1000 /bin/ls >'$F'"
+	[ "$status" -ne 0 ]
 	untouched
 }
 

@@ -172,6 +172,7 @@ h() {
 http() {
 	local method=$1 path=$2
 	shift 2
+	: >"$SERVER_DIR/body"
 	code=$(curl -sS -m 30 -X "$method" --path-as-is -o "$SERVER_DIR/body" -D "$SERVER_DIR/headers" \
 		-w '%{http_code}' --cacert "$CA" -H "Authorization: Bearer $TOKEN" "$@" "$URL$path")
 	body=$(tr -d '\0' <"$SERVER_DIR/body")

@@ -58,7 +58,7 @@ static void test_pod(void)
 	      "\"successThreshold\":1,\"timeoutSeconds\":7}");
 	gives(POD("{\"containers\":[{\"env\":[{\"name\":\"E\",\"value\":\"\"},{\"name\":\"F\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"x\"}}}]}]}"),
 	      "spec.containers.0.env",
-	      "[{\"name\":\"E\"},{\"name\":\"F\",\"valueFrom\":{\"fieldRef\":{\"apiVersion\":\"v1\",\"fieldPath\":\"x\"}}}]");
+	      "[{\"name\":\"E\",\"value\":\"\"},{\"name\":\"F\",\"valueFrom\":{\"fieldRef\":{\"apiVersion\":\"v1\",\"fieldPath\":\"x\"}}}]");
 }
 
 static void test_pull_policy(void)
@@ -98,7 +98,7 @@ static void test_templates(void)
 	gives(APPS("Deployment", "{\"replicas\":0,\"strategy\":{\"type\":\"Recreate\"}}"), "spec.strategy",
 	      "{\"type\":\"Recreate\"}");
 	gives(APPS("Deployment", "{\"replicas\":0}"), "spec.replicas", "0");
-	gives(APPS("Deployment", "{\"minReadySeconds\":0,\"paused\":false}"), "spec.paused", "absent");
+	gives(APPS("Deployment", "{\"minReadySeconds\":0,\"paused\":false}"), "spec.paused", "false");
 	gives(APPS("StatefulSet", "{}"), "spec.updateStrategy", "{\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}");
 	gives(APPS("StatefulSet", "{\"updateStrategy\":{\"type\":\"RollingUpdate\"}}"), "spec.updateStrategy",
 	      "{\"type\":\"RollingUpdate\"}");
@@ -228,7 +228,7 @@ static void test_others(void)
 		     "\"roleRef\":{\"kind\":\"Role\",\"name\":\"r\"},\"subjects\":[{\"kind\":\"User\",\"name\":\"u\"},"
 		     "{\"apiGroup\":\"\",\"kind\":\"ServiceAccount\",\"name\":\"s\"}]"),
 	      "subjects", "[{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"User\",\"name\":\"u\"},"
-			  "{\"kind\":\"ServiceAccount\",\"name\":\"s\"}]");
+			  "{\"apiGroup\":\"\",\"kind\":\"ServiceAccount\",\"name\":\"s\"}]");
 	gives(OBJECT("autoscaling/v2", "HorizontalPodAutoscaler", "\"spec\":{\"behavior\":{\"scaleDown\":{\"selectPolicy\":\"Min\"}}}"),
 	      "spec.behavior.scaleDown",
 	      "{\"policies\":[{\"periodSeconds\":15,\"type\":\"Percent\",\"value\":100}],\"selectPolicy\":\"Min\"}");
