@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeping the kernel's caches true: one thread follows the feed and invalidates what has changed.
  *
- * Only what the kernel has looked up is spoken of: a file by its node, a name by its directory's node. Notifications are sent from this thread
- * alone, never from a worker and with no lock held: the kernel may ask a worker while it carries one out. */
+ * Only what the kernel has looked up is spoken of: a file by its node, a name by its directory's
+ * node. Notifications are sent from this thread alone, never from a worker and with no lock held:
+ * the kernel may ask a worker while it carries one out.
+ *
+ * An answer that was made from an older snapshot must not arrive after the invalidation. That it was sent
+ * is what `telling` ensures. That the kernel has taken it in follows from its own locks: lookups and readdirs
+ * hold the directory's, and dropping a name (even one that does not exist) takes it exclusively;
+ * attributes of inodes it already has are versioned, and late ones dropped. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -42,11 +48,6 @@ static void wake(struct subscriber *self, uint64_t revision)
 	ring((struct notify *)self);
 }
 
-void notify_kick(struct fs *fs)
-{
-	ring(fs->notify);
-}
-
 void notify_entry(struct fs *fs, uint64_t parent, const char *name)
 {
 	struct dropped *d = malloc(sizeof(*d) + strlen(name) + 1);
@@ -56,10 +57,14 @@ void notify_entry(struct fs *fs, uint64_t parent, const char *name)
 	d->parent = parent;
 	strcpy(d->name, name);
 	pthread_mutex_lock(&fs->lock);
-	d->next = fs->notify->drops;
-	fs->notify->drops = d;
+	if (fs->notify) {
+		d->next = fs->notify->drops;
+		fs->notify->drops = d;
+		d = NULL;
+		ring(fs->notify);
+	}
 	pthread_mutex_unlock(&fs->lock);
-	ring(fs->notify);
+	free(d);
 }
 
 static void drop_name(struct fs *fs, uint64_t parent, const char *name)
@@ -86,17 +91,44 @@ static void dir_changed(struct fs *fs, enum node_type type, const struct kind *k
 		fuse_lowlevel_notify_inval_inode(fs->session, ino, 0, 0);
 }
 
-static void file_changed(struct fs *fs, struct str uid, enum form form)
+/* A lookup of this file may be on its way into the kernel, which would not know the inode yet. */
+static void wait_for_lookups(struct fs *fs, const struct event *e)
 {
-	uint64_t ino = ino_of_uid(uid, form);
+	drop_name(fs, ino_of_dir(NODE_RESOURCE, e->kind, e->object.ns), "/");
+}
 
+static bool knows_file(struct fs *fs, uint64_t ino, uint64_t revision)
+{
 	pthread_mutex_lock(&fs->lock);
 	struct node *n = node_find(fs, ino);
-	if (n)
-		n->cached_revision = 0;
+	if (n) {
+		n->paged = 0;
+		if (n->newest < revision)
+			n->newest = revision;
+	}
 	pthread_mutex_unlock(&fs->lock);
-	if (n)
-		fuse_lowlevel_notify_inval_inode(fs->session, ino, 0, 0);
+	return n != NULL;
+}
+
+/* From now on the kernel asks, unless it was told something newer meanwhile. */
+static void forget_told(struct fs *fs, uint64_t ino, uint64_t revision)
+{
+	pthread_mutex_lock(&fs->lock);
+	struct node *n = node_find(fs, ino);
+	if (n && n->told < revision)
+		n->told = 0;
+	pthread_mutex_unlock(&fs->lock);
+}
+
+static void file_changed(struct fs *fs, const struct event *e, enum form form)
+{
+	uint64_t ino = ino_of_uid(e->object.uid, form);
+
+	if (!knows_file(fs, ino, e->revision))
+		return;
+	wait_for_lookups(fs, e);
+	fuse_lowlevel_notify_inval_inode(fs->session, ino, 0, 0);
+	forget_told(fs, ino, e->revision);
 }
 
 static void name_changed(struct fs *fs, const struct event *e)
@@ -131,8 +163,8 @@ static void namespace_changed(struct fs *fs, const struct event *e)
 
 static void tell(struct fs *fs, const struct event *e)
 {
-	file_changed(fs, e->object.uid, FORM_YAML);
-	file_changed(fs, e->object.uid, FORM_JSON);
+	file_changed(fs, e, FORM_YAML);
+	file_changed(fs, e, FORM_JSON);
 	if (e->type == EVENT_MODIFIED)
 		return;
 	name_changed(fs, e);
@@ -222,8 +254,7 @@ static void *notify_main(void *arg)
 	uint64_t count;
 
 	while (batch && !atomic_load(&n->stop)) {
-		int wait = pending_run(n->fs, false);
-		if (poll(&poller, 1, wait) > 0 && read(n->event, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		if (poll(&poller, 1, -1) > 0 && read(n->event, &count, sizeof(count)) < 0 && errno != EAGAIN)
 			break;
 		run_drops(n->fs);
 		follow(n, batch);
@@ -263,6 +294,10 @@ void notify_stop(struct fs *fs)
 		ring(n);
 		pthread_join(n->thread, NULL);
 	}
+	/* Workers are still at it: nothing may be added any more. */
+	pthread_mutex_lock(&fs->lock);
+	fs->notify = NULL;
+	pthread_mutex_unlock(&fs->lock);
 	while (n->drops) {
 		struct dropped *d = n->drops;
 		n->drops = d->next;
@@ -271,5 +306,4 @@ void notify_stop(struct fs *fs)
 	if (n->event >= 0)
 		close(n->event);
 	free(n);
-	fs->notify = NULL;
 }

@@ -1,167 +1,196 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sending what was saved down the write path, and keeping what was refused. */
+/* Sending what was saved down the write path.
+ *
+ * A resourceVersion in the text is a precondition. An editor's buffer, however, keeps the one it was
+ * loaded with through any number of saves; a literal reading would refuse the second `:w`. So we remember who
+ * saved last: while the same process saves again, on top of nothing but its own saves, its older
+ * resourceVersion is taken for the newest. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "fs/mount.h"
 
-static void path_of(const struct place *p, char *out, size_t room)
+/* What is to be known of a text before it is sent. */
+struct parsed {
+	struct arena arena;
+	struct buf converted, shortened;
+	struct str json;
+	struct tree *object;    /* NULL: no object, the write path says why */
+	const struct kind *kind;/* the row that the text's apiVersion asks for */
+	uint64_t version;       /* its resourceVersion; 0: none */
+};
+
+static void parsed_done(struct parsed *t)
 {
-	snprintf(out, room, "%s%s%s%.*s/%s.%s", *p->ns ? "namespaces/" : "cluster", p->ns, "/",
-		 p->kind ? (int)p->kind->dir.len : 0, p->kind ? p->kind->dir.ptr : "", p->name,
-		 p->form == FORM_JSON ? "json" : "yaml");
+	arena_done(&t->arena);
+	buf_done(&t->converted);
+	buf_done(&t->shortened);
 }
 
-static void who_is(pid_t pid, char *out, size_t room)
+/* JSON is almost YAML: not with tabs, surrogates and the like. So what looks like JSON is tried as such. */
+static int to_json(struct parsed *t, const struct place *p, struct str text, struct status *st)
 {
-	char path[64], comm[64] = "?";
+	struct status ignored;
+	struct str at = text;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	FILE *f = fopen(path, "re");
-	if (f) {
-		if (fgets(comm, sizeof(comm), f))
-			comm[strcspn(comm, "\n")] = '\0';
-		fclose(f);
+	while (at.len && strchr(" \t\r\n", *at.ptr))
+		at = str_skip(at, 1);
+	if (at.len && *at.ptr == '{') {
+		struct status *why = p->form == FORM_JSON ? st : &ignored;
+		t->json = text;
+		if (tree_parse(&t->arena, text, &t->object, NULL, why) == 0)
+			return 0;
+		if (p->form == FORM_JSON && str_ends(at, STR("}")))
+			return -EINVAL;
+		status_clear(why);
 	}
-	snprintf(out, room, "%s[%d]", comm, (int)pid);
+	int err = body_to_json(STR("application/yaml"), text, &t->converted, &t->json, st);
+	if (!err)
+		err = tree_parse(&t->arena, t->json, &t->object, NULL, st);
+	return err;
 }
 
-void refuse(struct fs *fs, const struct place *p, pid_t pid, const struct status *st)
+static void look(struct parsed *t, const struct fs *fs, const struct place *p)
 {
-	struct refusal *r = calloc(1, sizeof(*r));
+	const struct kind *k = kinds_by_gvk(store_kinds(fs->store), tree_gets(t->object, "apiVersion"),
+					    tree_gets(t->object, "kind"));
+	uint64_t version;
 
-	if (!r)
-		return;
-	r->time = time(NULL);
-	path_of(p, r->path, sizeof(r->path));
-	who_is(pid, r->who, sizeof(r->who));
-	snprintf(r->why, sizeof(r->why), "%s", st->message);
-	log_warn("msg=\"save refused\" path=\"%s\" by=\"%s\" reason=%s", r->path, r->who, reason_string(st->reason));
+	t->kind = k && k->storage == p->kind ? k : p->kind;
+	if (str_u64(tree_gets(tree_getz(t->object, "metadata"), "resourceVersion"), &version))
+		t->version = version;
+}
+
+static uint64_t save_key(const struct place *p)
+{
+	uint64_t key = name_hash(name_hash(name_hash(1, p->kind->dir), str_of(p->ns)), str_of(p->name));
+
+	return key ? key : 1;
+}
+
+/* Lock held. */
+static struct saved *find_saved(struct fs *fs, uint64_t key, pid_t tgid)
+{
+	for (size_t i = 0; i < SAVES_MAX; i++)
+		if (fs->saves[i].key == key && fs->saves[i].tgid == tgid)
+			return &fs->saves[i];
+	return NULL;
+}
+
+/* The revision that `version` has become by this process's own saves; 0: by none. */
+static uint64_t became(struct fs *fs, uint64_t key, pid_t tgid, uint64_t version)
+{
+	uint64_t to = 0;
+
 	pthread_mutex_lock(&fs->lock);
-	struct refusal **slot = &fs->refusals[fs->nrefusals++ % REFUSALS_MAX];
-	struct refusal *old = *slot;
-	*slot = r;
+	const struct saved *s = find_saved(fs, key, tgid);
+	if (s && version >= s->from && version < s->to)
+		to = s->to;
 	pthread_mutex_unlock(&fs->lock);
-	free(old);
+	return to;
 }
 
-void errors_text(struct fs *fs, struct buf *out)
+static void note_saved(struct fs *fs, uint64_t key, pid_t tgid, uint64_t base, uint64_t revision)
 {
 	pthread_mutex_lock(&fs->lock);
-	unsigned first = fs->nrefusals > REFUSALS_MAX ? fs->nrefusals - REFUSALS_MAX : 0;
-	for (unsigned i = first; i < fs->nrefusals; i++) {
-		const struct refusal *r = fs->refusals[i % REFUSALS_MAX];
-		char when[32];
-		struct tm tm;
-		gmtime_r(&r->time, &tm);
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
-		buf_addf(out, "%s %s %s: %s\n", when, r->path, r->who, r->why);
-	}
+	struct saved *s = find_saved(fs, key, tgid);
+	if (!s)
+		s = &fs->saves[fs->next_save++ % SAVES_MAX];
+	uint64_t from = s->key == key && s->tgid == tgid && s->to == base ? s->from : base ? base : revision;
+	*s = (struct saved){.key = key, .tgid = tgid, .from = from, .to = revision};
 	pthread_mutex_unlock(&fs->lock);
 }
 
-/* `NAME.yaml.rej`: the reason as comments, then the text as it was. */
-static void keep_refused(struct fs *fs, const struct place *p, struct str text, const struct status *st)
+/* Takes the resourceVersion out of the text. Out of memory leaves it in: then it is refused. */
+static void drop_version(struct parsed *t)
 {
-	char name[600];
-	uint64_t parent = ino_of_dir(NODE_RESOURCE, p->kind, str_of(p->ns));
-	struct buf all = {0};
-	struct str rest = str_of(st->message);
-
-	snprintf(name, sizeof(name), "%s.%s.rej", p->name, p->form == FORM_JSON ? "json" : "yaml");
-	while (rest.len) {
-		struct str line = str_cut(&rest, '\n');
-		buf_addf(&all, "# error: %.*s\n", STR_ARG(line));
-	}
-	/* A second refusal of a fixed .rej file does not pile up reasons. */
-	while (str_starts(text, STR("# error: ")))
-		str_cut(&text, '\n');
-	buf_add_str(&all, text);
-	pthread_mutex_lock(&fs->lock);
-	struct node *n = scratch_find(fs, parent, str_of(name));
-	if (n)
-		scratch_drop(fs, n);
-	n = all.failed ? NULL : node_add(fs, NODE_SCRATCH, 0, p->kind, str_of(p->ns), str_of(name));
-	if (n) {
-		n->parent = parent;
-		n->mode = scratch_mode(fs, p->kind, 0644);
-		clock_gettime(CLOCK_REALTIME, &n->mtime);
-		n->text = all;
-		all = (struct buf){0};
-		n->next_scratch = fs->scratches;
-		fs->scratches = n;
-		fs->scratch_files++;
-		fs->scratch_bytes += n->text.len;
-	}
-	pthread_mutex_unlock(&fs->lock);
-	buf_done(&all);
-	notify_entry(fs, parent, name);
+	tree_removez(tree_getz(t->object, "metadata"), "resourceVersion");
+	tree_write(t->object, &t->shortened);
+	if (!t->shortened.failed)
+		t->json = buf_str(&t->shortened);
 }
 
-/* rename(2) has meanings of its own for EINVAL (mv prints "subdirectory of itself") and ENOENT. */
-static int errno_of(const struct status *st, bool renaming)
-{
-	int err = reason_errno(st->reason);
-
-	if (st->reason == REASON_NOT_FOUND)
-		err = EINVAL;
-	return renaming && err == EINVAL ? EBADMSG : err;
-}
-
-static int write_object(struct fs *fs, const struct place *p, struct str json, uint64_t base, struct status *st)
+static int write_object(struct fs *fs, const struct place *p, const struct parsed *t, uint64_t base,
+			uint64_t *ret_revision, struct status *st)
 {
 	struct write_request req = {
-		.kind = p->kind,
+		.kind = t->kind,
 		.verb = WRITE_UPDATE,
 		.origin = ORIGIN_MOUNT,
 		.ns = str_of(p->ns),
 		.name = str_of(p->name),
-		.body = json,
+		.body = t->json,
 		.validation = VALIDATION_STRICT,
 		.manager = STR("holdfs-mount"),
 		.expect_revision = base,
-		.grace = -1,
+		.grace = INT64_MIN,
 	};
 	struct write *w;
 	int err = write_run(fs->store, &req, &w, st);
 
+	if (!err)
+		*ret_revision = write_result(w)->revision;
 	write_free(w);
 	return err;
 }
 
-int save_text(struct fs *fs, const struct place *p, struct str text, uint64_t base_revision, pid_t pid, bool renaming)
+static int save(struct fs *fs, const struct place *p, struct str text, uint64_t base, pid_t tgid,
+		uint64_t *ret_revision, struct status *st)
 {
-	struct buf json = {0};
+	_cleanup_(parsed_done) struct parsed t = {0};
+	uint64_t key = save_key(p), now = 0;
+	int err;
+
+	arena_init(&t.arena, 0);
+	err = to_json(&t, p, text, st);
+	if (err)
+		return err;
+	look(&t, fs, p);
+	if (t.version)
+		now = became(fs, key, tgid, t.version);
+	if (now && (!base || base == now)) {
+		drop_version(&t);
+		base = now;
+	}
+	err = write_object(fs, p, &t, base, ret_revision, st);
+	if (!err)
+		note_saved(fs, key, tgid, base ? base : t.version, *ret_revision);
+	return err;
+}
+
+int save_text(struct fs *fs, const struct place *p, struct str text, uint64_t base, pid_t pid, bool renaming,
+	      uint64_t *ret_revision)
+{
 	struct status st;
-	struct str body;
+	uint64_t revision = 0;
 	int err;
 
 	status_clear(&st);
-	err = body_to_json(STR("application/yaml"), text, &json, &body, &st);
-	if (!err)
-		err = write_object(fs, p, body, base_revision, &st);
-	buf_done(&json);
-	if (!err)
+	err = save(fs, p, text, base, tgid_of(pid), &revision, &st);
+	if (!err) {
+		if (ret_revision)
+			*ret_revision = revision;
 		return 0;
+	}
 	refuse(fs, p, pid, &st);
-	keep_refused(fs, p, text, &st);
+	refuse_keep(fs, p, text, &st);
 	return errno_of(&st, renaming);
 }
 
-int save_delete(struct fs *fs, const struct kind *k, struct str ns, struct str name, pid_t pid)
+int save_delete(struct fs *fs, const struct place *p, pid_t pid)
 {
 	struct write_request req = {
-		.kind = k,
+		.kind = p->kind,
 		.verb = WRITE_DELETE,
 		.origin = ORIGIN_MOUNT,
-		.ns = ns,
-		.name = name,
+		.ns = str_of(p->ns),
+		.name = str_of(p->name),
+		.expect_uid = str_of(p->uid),
 		.propagation = PROPAGATION_BACKGROUND,
-		.grace = -1,
+		.grace = INT64_MIN,
 	};
 	struct status st;
-	struct place p;
 	struct write *w;
 
 	status_clear(&st);
@@ -169,7 +198,6 @@ int save_delete(struct fs *fs, const struct kind *k, struct str ns, struct str n
 	write_free(w);
 	if (!err || st.reason == REASON_NOT_FOUND)
 		return err ? ENOENT : 0;
-	place_set(&p, NODE_OBJECT, k, ns, name);
-	refuse(fs, &p, pid, &st);
-	return reason_errno(st.reason);
+	refuse(fs, p, pid, &st);
+	return errno_of(&st, true);
 }

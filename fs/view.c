@@ -26,7 +26,7 @@ static void fill(const struct fs *fs, struct stat *ret, uint64_t ino, mode_t mod
 	*ret = (struct stat){
 		.st_ino = ino,
 		.st_mode = mode,
-		.st_nlink = S_ISDIR(mode) ? 2 : 1,
+		.st_nlink = 1, /* for directories: "not counted", which find and others understand */
 		.st_uid = fs->uid,
 		.st_gid = fs->gid,
 		.st_size = (off_t)size,
@@ -64,11 +64,12 @@ bool view_text(const struct kind *k, const struct object *o, enum form form, str
 }
 
 /* JSON is rendered for its size: it is opened by name only, one at a time. */
-static int object_attr(struct fs *fs, const struct place *p, const struct object *o, struct stat *ret)
+static int object_attr(struct fs *fs, struct place *p, const struct object *o, struct stat *ret)
 {
 	struct buf text = {0};
 
 	view_object_attr(fs, p->kind, o, p->ino, ret);
+	p->revision = o->revision;
 	if (p->form != FORM_JSON)
 		return 0;
 	bool good = view_text(p->kind, o, FORM_JSON, &text);
@@ -79,34 +80,41 @@ static int object_attr(struct fs *fs, const struct place *p, const struct object
 }
 
 /* A draft that somebody is writing: its size, and nothing the kernel may keep. */
-static bool draft_attr(struct fs *fs, const struct place *p, struct stat *ret)
+bool view_draft_attr(struct fs *fs, const struct place *p, struct stat *ret)
 {
-	struct timespec now;
-	bool found = false;
-
-	clock_gettime(CLOCK_REALTIME, &now);
 	pthread_mutex_lock(&fs->lock);
 	const struct node *n = node_find(fs, p->ino);
-	if (n && n->draft) {
-		fill(fs, ret, p->ino, object_mode(fs, p->kind), n->draft->text.len, now);
-		found = true;
-	}
+	bool found = n && draft_shows(n);
+	if (found)
+		fill(fs, ret, p->ino, object_mode(fs, p->kind), n->draft->text.len, n->draft->mtime);
 	pthread_mutex_unlock(&fs->lock);
 	return found;
 }
 
+/* A file without a name has no links, but answers while it is open. */
 static bool scratch_attr(struct fs *fs, const struct place *p, struct stat *ret)
 {
 	pthread_mutex_lock(&fs->lock);
 	const struct node *n = node_find(fs, p->ino);
-	bool found = n && !n->gone;
-	if (found)
-		fill(fs, ret, n->ino, n->mode, n->text.len, n->mtime);
+	if (n) {
+		fill(fs, ret, n->ino, n->mode, n->content.len, n->mtime);
+		ret->st_nlink = n->listed;
+	}
 	pthread_mutex_unlock(&fs->lock);
-	return found;
+	return n != NULL;
 }
 
-static int stored_attr(struct fs *fs, const struct place *p, struct stat *ret)
+int view_object(struct read *r, const struct place *p, struct object *ret)
+{
+	struct status st;
+	int err = -read_get(r, p->kind, str_of(p->ns), str_of(p->name), ret, &st);
+
+	if (!err && p->uid_hash && name_hash(p->form, ret->uid) != p->uid_hash)
+		err = ESTALE;
+	return err;
+}
+
+static int stored_attr(struct fs *fs, struct place *p, struct stat *ret)
 {
 	struct status st;
 	struct object o;
@@ -115,9 +123,7 @@ static int stored_attr(struct fs *fs, const struct place *p, struct stat *ret)
 
 	if (read_begin(fs->store, &r, &st) < 0)
 		return EIO;
-	err = -read_get(r, p->kind, str_of(p->ns), str_of(p->name), &o, &st);
-	if (!err && !p->counted && name_hash(p->form, o.uid) != p->uid_hash)
-		err = ESTALE; /* another object of the same name */
+	err = view_object(r, p, &o);
 	if (!err)
 		err = object_attr(fs, p, &o, ret);
 	read_end(r);
@@ -137,7 +143,7 @@ static void dir_attr(struct fs *fs, const struct place *p, struct stat *ret)
 	fill(fs, ret, p->ino, S_IFDIR | writable(fs, secret ? 0700 : 0755), 0, mtime);
 }
 
-int view_attr(struct fs *fs, const struct place *p, struct stat *ret, bool *ret_cached)
+int view_attr(struct fs *fs, struct place *p, struct stat *ret, bool *ret_cached)
 {
 	struct buf text = {0};
 
@@ -156,7 +162,7 @@ int view_attr(struct fs *fs, const struct place *p, struct stat *ret, bool *ret_
 		*ret_cached = false;
 		return scratch_attr(fs, p, ret) ? 0 : ESTALE;
 	case NODE_OBJECT:
-		if (draft_attr(fs, p, ret)) {
+		if (view_draft_attr(fs, p, ret)) {
 			*ret_cached = false;
 			return 0;
 		}
@@ -188,77 +194,82 @@ static int lookup_root(struct str name, struct place *ret)
 	return ENOENT;
 }
 
-static int lookup_namespace(struct fs *fs, struct str name, struct place *ret)
+bool view_has_namespace(struct fs *fs, const char *name)
 {
 	struct status st;
 	struct object o;
 	struct read *r;
 
 	if (read_begin(fs->store, &r, &st) < 0)
-		return EIO;
-	int err = -read_get(r, namespaces_kind(fs), STR(""), name, &o, &st);
+		return false;
+	int err = read_get(r, namespaces_kind(fs), STR(""), str_of(name), &o, &st);
 	read_end(r);
-	return err ? err : found_dir(ret, NODE_NAMESPACE, NULL, name);
+	return !err;
+}
+
+static int lookup_namespace(struct fs *fs, struct str name, struct place *ret)
+{
+	return view_has_namespace(fs, name.ptr) ? found_dir(ret, NODE_NAMESPACE, NULL, name) : ENOENT;
 }
 
 /* A resource directory of this scope by its name; other names of a resource are symlinks to it. */
 static int lookup_resource(struct fs *fs, const struct place *dir, struct str name, struct place *ret)
 {
-	bool namespaced = dir->type == NODE_NAMESPACE;
 	const struct kind *k = kinds_by_dir(store_kinds(fs->store), name);
-	bool exact = k && k->storage == k;
 
-	if (!exact)
+	if (!k)
 		k = kinds_by_resource(store_kinds(fs->store), name);
 	if (k)
 		k = k->storage;
-	if (!k || !kind_is(k, KIND_STORED) || kind_is(k, KIND_NAMESPACED) != namespaced)
+	if (!k || !kind_is(k, KIND_STORED) || kind_is(k, KIND_NAMESPACED) != (dir->type == NODE_NAMESPACE))
 		return ENOENT;
-	if (exact)
+	if (str_eq(k->dir, name))
 		return found_dir(ret, NODE_RESOURCE, k, str_of(dir->ns));
 	place_set(ret, NODE_ALIAS, k, str_of(dir->ns), name);
 	ret->ino = ino_of_dir(NODE_ALIAS, k, str_of(dir->ns)) ^ name_hash(3, name);
 	return 0;
 }
 
-/* The object that a short form stands for: all that share its head are looked at. */
-static bool find_short(struct fs *fs, struct read *r, const struct place *dir, struct str stem, struct object *ret)
+/* The object that a short form stands for. Those that share its head stand together. */
+static int find_short(struct read *r, const struct place *dir, struct str stem, struct str head, struct object *ret)
 {
-	struct list_query q = {.kind = dir->kind, .ns = str_of(dir->ns)};
+	struct list_query q = {
+		.kind = dir->kind,
+		.ns = str_of(dir->ns),
+		.after_ns = str_of(dir->ns),
+		.after_name = head,
+	};
 	struct status st;
 	struct list *list;
 	struct arena a;
-	bool found = false;
+	int err = ENOENT;
 
-	(void)fs;
 	arena_init(&a, 0);
 	if (list_begin(r, &a, &q, &list, &st) == 0) {
-		while (!found && list_next(list, ret, &st) == 1)
-			found = name_short_fits(stem, ret->name);
+		while (err && list_next(list, ret, &st) == 1 && str_starts(ret->name, head))
+			err = name_short_fits(stem, ret->name) ? 0 : ENOENT;
 		list_end(list);
 	}
 	arena_done(&a);
-	return found;
+	return err;
 }
 
-static int lookup_object(struct fs *fs, const struct place *dir, struct str file, enum form form, struct str stem,
-			 struct place *ret, struct stat *ret_attr)
+static int lookup_object(struct fs *fs, const struct place *dir, enum form form, struct str stem, struct place *ret,
+			 struct stat *ret_attr)
 {
 	struct str head;
 	struct status st;
 	struct object o;
 	struct read *r;
-	int err = 0;
+	int err;
 
-	(void)file;
 	if (read_begin(fs->store, &r, &st) < 0)
 		return EIO;
-	if (name_is_short(stem, &head))
-		err = find_short(fs, r, dir, stem, &o) ? 0 : ENOENT;
-	else
-		err = -read_get(r, dir->kind, str_of(dir->ns), stem, &o, &st);
+	err = name_is_short(stem, &head) ? find_short(r, dir, stem, head, &o)
+					 : -read_get(r, dir->kind, str_of(dir->ns), stem, &o, &st);
 	if (!err) {
 		place_set(ret, NODE_OBJECT, dir->kind, str_of(dir->ns), o.name);
+		snprintf(ret->uid, sizeof(ret->uid), "%.*s", STR_ARG(o.uid));
 		ret->form = form;
 		ret->uid_hash = name_hash(form, o.uid);
 		ret->ino = ino_of_uid(o.uid, form);
@@ -269,18 +280,10 @@ static int lookup_object(struct fs *fs, const struct place *dir, struct str file
 }
 
 /* Scratch files and new objects: what exists only here. */
-static bool lookup_memory(struct fs *fs, const struct place *dir, struct str file, enum form form, struct str stem,
-			  struct place *ret)
+static bool lookup_memory(struct fs *fs, const struct place *dir, struct str file, struct place *ret)
 {
-	struct place wanted;
-	struct node *n;
-
-	place_set(&wanted, NODE_OBJECT, dir->kind, str_of(dir->ns), stem);
-	wanted.form = form;
 	pthread_mutex_lock(&fs->lock);
-	n = scratch_find(fs, dir->ino, file);
-	if (!n && form != FORM_NONE)
-		n = new_find(fs, &wanted);
+	const struct node *n = scratch_find(fs, dir->ino, file);
 	if (n) {
 		place_set(ret, n->type, n->kind, str_of(n->ns), str_of(n->name));
 		ret->form = n->form;
@@ -296,12 +299,11 @@ static int lookup_file(struct fs *fs, const struct place *dir, struct str file, 
 {
 	struct str stem = {0};
 	enum form form = name_parse(file, &stem);
-	int err = form == FORM_NONE ? ENOENT : lookup_object(fs, dir, file, form, stem, ret, attr);
+	int err = form == FORM_NONE ? ENOENT : lookup_object(fs, dir, form, stem, ret, attr);
 
-	*cached = true;
-	if (err == ENOENT && lookup_memory(fs, dir, file, form, stem, ret))
+	if (err == ENOENT && lookup_memory(fs, dir, file, ret))
 		return view_attr(fs, ret, attr, cached);
-	if (!err && draft_attr(fs, ret, attr))
+	if (!err && view_draft_attr(fs, ret, attr))
 		*cached = false;
 	return err;
 }
@@ -321,6 +323,37 @@ int view_lookup(struct fs *fs, const struct place *dir, struct str name, struct 
 	default: err = ENOTDIR; break;
 	}
 	return err ? err : view_attr(fs, ret, ret_attr, ret_cached);
+}
+
+static int memory_file(struct fs *fs, const struct place *p, struct buf *out)
+{
+	pthread_mutex_lock(&fs->lock);
+	const struct node *n = node_find(fs, p->ino);
+	if (n)
+		buf_add_str(out, buf_str(n->draft ? &n->draft->text : &n->content));
+	pthread_mutex_unlock(&fs->lock);
+	return out->failed ? ENOMEM : n ? 0 : ESTALE;
+}
+
+int view_file(struct fs *fs, const struct place *p, struct buf *out, uint64_t *ret_revision)
+{
+	struct status st;
+	struct object o;
+	struct read *r;
+	int err;
+
+	*ret_revision = 0;
+	if (p->counted)
+		return memory_file(fs, p, out);
+	if (read_begin(fs->store, &r, &st) < 0)
+		return EIO;
+	err = view_object(r, p, &o);
+	if (!err && !view_text(p->kind, &o, p->form, out))
+		err = ENOMEM;
+	if (!err)
+		*ret_revision = o.revision;
+	read_end(r);
+	return err;
 }
 
 static bool is_automatic(const struct kind *k, struct str name)
@@ -362,10 +395,11 @@ bool view_is_bare(struct fs *fs, const struct kind *only, const char *ns)
 
 	if (read_begin(fs->store, &r, &st) < 0)
 		return false;
-	for (size_t i = 0; bare && i < n; i++)
-		if (all[i]->storage == all[i] && kind_is(all[i], KIND_STORED) && kind_is(all[i], KIND_NAMESPACED) &&
-		    (!only || only == all[i]))
+	for (size_t i = 0; bare && !only && i < n; i++)
+		if (all[i]->storage == all[i] && kind_is(all[i], KIND_STORED) && kind_is(all[i], KIND_NAMESPACED))
 			bare = kind_is_bare(r, all[i], ns);
+	if (only)
+		bare = kind_is_bare(r, only, ns);
 	read_end(r);
 	return bare;
 }
