@@ -20,7 +20,7 @@ enum {
 	BODY_SECONDS = 60,            /* from the request line to the whole body */
 	SEND_SECONDS = 60,            /* to take a reply; plus one for each SEND_RATE bytes */
 	SEND_RATE = 16 << 10,
-	STREAM_BLOCK = 32 << 10,
+	STREAM_BLOCK = 4 << 10, /* for HTTP/1.0 peers: chunks are made in the connection's own memory */
 	ARENA_REQUEST = 64 << 20,     /* ceiling of a request's memory besides its body */
 };
 

@@ -64,17 +64,18 @@ static int read_point(struct page *p, struct read *read, struct status *st)
 	return rc;
 }
 
-static bool remember_last(struct page *p, const struct object *o)
+static bool remember_last(struct page *p, struct str ns, struct str name)
 {
-	p->last_ns = arena_str(&p->r->arena, o->ns);
-	p->last_name = arena_str(&p->r->arena, o->name);
+	p->last_ns = arena_str(&p->r->arena, ns);
+	p->last_name = arena_str(&p->r->arena, name);
 	return p->last_ns.ptr && p->last_name.ptr;
 }
 
 /* Adds items until the page is full. The last one's key is copied because `o` dies with the snapshot. */
 static int add_items(struct page *p, struct list *l, struct status *st)
 {
-	struct object o, last = {0};
+	struct object o;
+	struct str last_ns = {0}, last_name = {0};
 	int rc;
 
 	while ((rc = list_next(l, &o, st)) == 1) {
@@ -85,11 +86,12 @@ static int add_items(struct page *p, struct list *l, struct status *st)
 		if (p->count++)
 			buf_addc(&p->b->buf, ',');
 		shape_item(&p->shape, &o, &p->b->buf);
-		last = o;
+		last_ns = o.ns;
+		last_name = o.name;
 	}
 	if (rc < 0)
 		return rc;
-	return (p->more || p->large) && !remember_last(p, &last) ? status_no_memory(st) : 0;
+	return (p->more || p->large) && !remember_last(p, last_ns, last_name) ? status_no_memory(st) : 0;
 }
 
 static bool is_filtered(const struct listopts *o)

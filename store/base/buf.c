@@ -40,7 +40,7 @@ bool buf_reserve(struct buf *b, size_t n)
 	return true;
 }
 
-void buf_add(struct buf *b, const void *bytes, size_t n)
+void buf_add_grow(struct buf *b, const void *bytes, size_t n)
 {
 	if (n == 0 || !buf_reserve(b, n))
 		return;

@@ -17,7 +17,8 @@ void buf_done(struct buf *b);
 void buf_clear(struct buf *b);
 /* Makes room for n more bytes; false on failure. */
 bool buf_reserve(struct buf *b, size_t n);
-void buf_add(struct buf *b, const void *bytes, size_t n);
+/* buf_add where there is no room yet. */
+void buf_add_grow(struct buf *b, const void *bytes, size_t n);
 void buf_addf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_add_u64(struct buf *b, uint64_t v);
 /* Adds s as a JSON string with its quotes; s is UTF-8. Escapes ", \, control characters and, as
@@ -25,6 +26,17 @@ void buf_add_u64(struct buf *b, uint64_t v);
 void buf_add_json(struct buf *b, struct str s);
 /* Gives the bytes to the caller (free()); the buffer is empty afterwards. NULL when it failed. */
 char *buf_steal(struct buf *b, size_t *ret_len);
+
+/* Replies are made of many small pieces: the common case is a compare and a memcpy. */
+static inline void buf_add(struct buf *b, const void *bytes, size_t n)
+{
+	if (!b->failed && b->cap - b->len >= n && n) {
+		memcpy(b->ptr + b->len, bytes, n);
+		b->len += n;
+	} else {
+		buf_add_grow(b, bytes, n);
+	}
+}
 
 static inline void buf_add_str(struct buf *b, struct str s)
 {

@@ -305,7 +305,7 @@ static int replace(struct run *r, const struct operation *o)
 
 static int move(struct run *r, const struct operation *o)
 {
-	struct tree *value;
+	struct tree *value = NULL;
 	int e;
 
 	if (str_eq(o->from, o->path)) {

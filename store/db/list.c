@@ -191,6 +191,8 @@ static int merged(struct list *l, struct str *key, struct str *raw)
 
 static bool matches(const struct list *l, const struct object *o)
 {
+	if (!l->q.labels && !l->q.fields)
+		return true;
 	if (l->name.len && !str_eq(o->name, l->name))
 		return false;
 	return selector_match_labels(l->q.labels, o->labels) &&

@@ -48,6 +48,14 @@ static bool header_read(struct str raw, struct header *h)
 	return h->digits <= 20 && h->hole_at <= h->json_len && h->digits <= h->json_len - h->hole_at;
 }
 
+static inline struct str section(const char **p, uint32_t len)
+{
+	struct str s = str_n(*p, len);
+
+	*p += len;
+	return s;
+}
+
 bool record_view(struct str raw, struct str ns, struct str name, struct object *ret)
 {
 	struct header h;
@@ -55,30 +63,24 @@ bool record_view(struct str raw, struct str ns, struct str name, struct object *
 	if (!header_read(raw, &h))
 		return false;
 	const char *p = raw.ptr + sizeof(h);
-	*ret = (struct object){
-		.revision = h.revision,
-		.create_revision = h.create_revision,
-		.created = h.created,
-		.modified = h.modified,
-		.flags = h.flags,
-		.rules = h.rules,
-		.yaml_len = h.yaml_len + h.digits,
-		.ns = ns,
-		.name = name,
-		.raw = raw,
-	};
-	struct {
-		struct str *section;
-		uint32_t len;
-	} parts[] = {
-		{&ret->uid, h.uid_len},       {&ret->labels, h.labels_len}, {&ret->fields, h.fields_len},
-		{&ret->owners, h.owners_len}, {&ret->claims, h.claims_len}, {&ret->cells, h.cells_len},
-		{&ret->json, h.json_len},
-	};
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		*parts[i].section = str_n(p, parts[i].len);
-		p += parts[i].len;
-	}
+	/* Member by member: this runs once for each object of a list. */
+	ret->revision = h.revision;
+	ret->create_revision = h.create_revision;
+	ret->created = h.created;
+	ret->modified = h.modified;
+	ret->flags = h.flags;
+	ret->rules = h.rules;
+	ret->yaml_len = h.yaml_len + h.digits;
+	ret->ns = ns;
+	ret->name = name;
+	ret->raw = raw;
+	ret->uid = section(&p, h.uid_len);
+	ret->labels = section(&p, h.labels_len);
+	ret->fields = section(&p, h.fields_len);
+	ret->owners = section(&p, h.owners_len);
+	ret->claims = section(&p, h.claims_len);
+	ret->cells = section(&p, h.cells_len);
+	ret->json = section(&p, h.json_len);
 	ret->metadata = str_n(ret->json.ptr + h.metadata_at, h.metadata_len);
 	return true;
 }

@@ -16,6 +16,15 @@ struct selector *selector_new(struct arena *a, uint32_t n)
 	return s->terms ? s : NULL;
 }
 
+uint32_t selector_terms(struct str text)
+{
+	uint32_t n = 1;
+
+	for (size_t i = 0; i < text.len && n < SELECTOR_TERMS_MAX; i++)
+		n += text.ptr[i] == ',';
+	return n;
+}
+
 int selector_check_text(struct str text, struct status *st)
 {
 	if (text.len > SELECTOR_BYTES_MAX)
@@ -244,7 +253,7 @@ int selector_parse_fields(struct arena *a, const struct kind *k, struct str text
 
 	if (r < 0)
 		return r;
-	s = selector_new(a, SELECTOR_TERMS_MAX);
+	s = selector_new(a, selector_terms(text));
 	if (!s)
 		return status_no_memory(st);
 	while (rest.len > 0) {

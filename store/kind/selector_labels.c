@@ -398,7 +398,7 @@ int selector_parse_labels(struct arena *a, struct str text, struct selector **re
 
 	if (r < 0)
 		return r;
-	s = selector_new(a, SELECTOR_TERMS_MAX);
+	s = selector_new(a, selector_terms(text));
 	p.rest = arena_str(a, text); /* keys and values point into it */
 	if (!s || !p.rest.ptr)
 		return status_no_memory(st);

@@ -27,6 +27,8 @@ struct selector {
 
 /* An empty selector with room for n terms; NULL when out of memory. */
 struct selector *selector_new(struct arena *a, uint32_t n);
+/* Terms that text can have at most: one more than its commas, SELECTOR_TERMS_MAX in all. */
+uint32_t selector_terms(struct str text);
 
 /* Whether term holds for a value; NULL: there is none. */
 bool selector_term_holds(const struct term *term, const struct str *value);

@@ -103,9 +103,9 @@ seen() {
 	text x one >"$DIR/x.yaml"
 	http GET "$C/x"
 	equal "$(json .data.k)" one
-	echo "  l: two" >>"$DIR/x.yaml"
+	printf 'binaryData:\n  l: AAAA\n' >>"$DIR/x.yaml"
 	http GET "$C/x"
-	equal "$(json -c .data)" '{"k":"one","l":"two"}'
+	equal "$(json -c '[.data, .binaryData]')" '[{"k":"one"},{"l":"AAAA"}]'
 	rm "$DIR/x.yaml"
 	gone "$C/x"
 }

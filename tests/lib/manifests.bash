@@ -11,14 +11,22 @@ applied_whole() {
 	equal "$(grep -v ' created$' <<<"$output" | grep -v '^Warning:' || true)" ""
 }
 
-# unchanged_again FILE...: a second apply changes nothing.
+# unchanged_again FILE...: a second apply changes nothing, and kubectl says so.
 unchanged_again() {
-	local output
+	local output before
+	before=$(revisions "$@")
 	output=$(k apply $(file_options "$@") 2>&1) || {
 		echo "$output" >&2
 		return 1
 	}
-	equal "$(grep -v ' unchanged$' <<<"$output" | grep -v '^Warning:' || true)" ""
+	equal "$(revisions "$@")" "$before" || return
+	equal "$(grep -v ' unchanged$' <<<"$output" | grep -v '^Warning:' | grep -vxFf "$DATA_DIR/configured.txt" || true)" ""
+}
+
+# revisions FILE...: the names and resourceVersions of the objects of these files.
+revisions() {
+	k get $(file_options "$@") -o json |
+		jq -r 'if .kind == "List" then .items[] else . end | [.kind, .metadata.name, .metadata.resourceVersion] | join(" ")'
 }
 
 # no_difference FILE...: kubectl diff has nothing to say.

@@ -2,7 +2,7 @@
 """Checks that objects read from a server hold everything that was sent: subset.py SENT GOT.
 
 Both files hold a List or one object in JSON. Maps may have gained keys (defaults); lists keep their
-length and order; quantities and int-or-strings may be written in canonical form.
+length and order; zero values may be left out; quantities may be written in canonical form.
 """
 import json
 import re
@@ -35,14 +35,14 @@ def missing(sent, got, path):
     """Yields where got lacks something of sent."""
     if isinstance(sent, dict) and isinstance(got, dict):
         for key, value in sent.items():
-            if value is None or value == {} or (path == "" and key in ("status", "stringData")):
+            if path == "" and key in ("status", "stringData"):
                 continue
             yield from missing(value, got.get(key), f"{path}.{key}")
     elif isinstance(sent, list) and isinstance(got, list) and len(sent) == len(got):
         for index, (one, other) in enumerate(zip(sent, got)):
             yield from missing(one, other, f"{path}[{index}]")
-    elif sent == [] and got is None:
-        return
+    elif got is None and sent in (None, False, 0, "", [], {}):
+        return  # zero values are not written
     elif not same(sent, got):
         yield f"{path}: sent {json.dumps(sent)}, got {json.dumps(got)}"
 
