@@ -1,181 +1,165 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Owners being deleted with a policy: `orphan` cuts the dependents loose, `foregroundDeletion` waits for those that block. */
+/* Owners that are being deleted and want something done about their dependents first: foregroundDeletion waits until
+ * those that block it are gone, orphan sets them free. */
 #include <errno.h>
 
 #include "store/control/gc.h"
-#include "store/db/owners.h"
 
-static bool carries(const struct tree *object, const char *finalizer)
+/* The reference to the object with this uid; NULL when there is none. */
+static struct tree *find_reference(const struct tree *references, struct str uid, uint32_t *ret_at)
 {
-	const struct tree *list = tree_path(object, "metadata.finalizers");
-
-	for (uint32_t i = 0; tree_is(list, TREE_ARRAY) && i < list->len; i++)
-		if (str_is(tree_text(list->items[i]), finalizer))
-			return true;
-	return false;
-}
-
-/* A merge patch of one list in metadata. */
-static struct tree *metadata_patch(struct arena *a, const char *key, struct tree *list)
-{
-	struct tree *patch = tree_object(a), *metadata = tree_object(a), *value = list->len ? list : tree_null(a);
-
-	return patch && metadata && value && tree_setz(a, metadata, key, value) &&
-			       tree_setz(a, patch, "metadata", metadata)
-		       ? patch
-		       : NULL;
-}
-
-static bool add_unfinalize(struct arena *a, struct batch *b, const struct kind *k, const struct object *o,
-			   const struct tree *object, const char *finalizer)
-{
-	const struct tree *list = tree_path(object, "metadata.finalizers");
-	struct tree *kept = tree_array(a);
-
-	for (uint32_t i = 0; kept && i < list->len; i++)
-		if (!str_is(tree_text(list->items[i]), finalizer) && !tree_append(a, kept, list->items[i]))
-			return false;
-	struct tree *patch = kept ? metadata_patch(a, "finalizers", kept) : NULL;
-	if (patch)
-		batch_patch(b, k, o, patch);
-	return patch != NULL;
-}
-
-/* The dependent without its references to uid. *ret_blocks: does one of them hold the owner back? */
-static struct tree *without_owner(struct arena *a, const struct tree *object, struct str uid, bool *ret_blocks)
-{
-	const struct tree *refs = tree_path(object, "metadata.ownerReferences");
-	struct tree *kept = tree_array(a);
-
-	*ret_blocks = false;
-	for (uint32_t i = 0; kept && tree_is(refs, TREE_ARRAY) && i < refs->len; i++) {
-		if (str_eq(tree_gets(refs->items[i], "uid"), uid))
-			*ret_blocks = *ret_blocks || tree_is_true(tree_getz(refs->items[i], "blockOwnerDeletion"));
-		else if (!tree_append(a, kept, refs->items[i]))
-			return NULL;
-	}
-	return kept;
-}
-
-static bool has_dependents(struct read *r, struct str uid)
-{
-	struct owner_cursor cursor = {0};
-	const struct kind *k;
-	struct str ns, name;
-
-	return owners_next(r, uid, &cursor, &k, &ns, &name) == 1;
-}
-
-struct round {
-	struct control *c;
-	struct read *r;
-	struct arena *a;
-	struct batch *b;
-	struct str uid;     /* of the owner */
-	bool orphan;
-	unsigned blocking;  /* dependents that hold the owner back */
-	unsigned left;      /* dependents that a batch's end left out */
-};
-
-static bool dependent(struct round *g, const struct kind *k, const struct object *o)
-{
-	struct tree *object = object_tree(g->a, k, o);
-	bool blocks;
-	struct tree *kept = object ? without_owner(g->a, object, g->uid, &blocks) : NULL;
-
-	if (!kept)
-		return false;
-	if (g->orphan || kept->len) { /* another owner keeps it */
-		struct tree *patch = metadata_patch(g->a, "ownerReferences", kept);
-		if (patch && g->orphan)
-			batch_patch(g->b, k, o, patch);
-		return patch != NULL;
-	}
-	g->blocking += blocks;
-	if (!(o->flags & RECORD_TERMINATING))
-		batch_delete(g->b, k, o,
-			     has_dependents(g->r, o->uid) ? PROPAGATION_FOREGROUND : PROPAGATION_BACKGROUND);
-	return true;
-}
-
-static int dependents(struct round *g, struct status *st)
-{
-	struct owner_cursor cursor = {0};
-	const struct kind *k;
-	struct str ns, name;
-	struct object o;
-
-	while (owners_next(g->r, g->uid, &cursor, &k, &ns, &name) == 1) {
-		if (batch_is_full(g->b)) {
-			g->left++;
-			return 0;
+	for (uint32_t i = 0; tree_is(references, TREE_ARRAY) && i < references->len; i++)
+		if (str_eq(tree_gets(references->items[i], "uid"), uid)) {
+			*ret_at = i;
+			return references->items[i];
 		}
-		int err = read_get(g->r, k, ns, name, &o, st);
-		if (err == -ENOENT)
-			continue;
-		if (err)
-			return err;
-		if (!dependent(g, k, &o))
-			return status_no_memory(st);
-	}
-	return 0;
+	return NULL;
 }
 
-/* One look at the owner and its dependents: *ret_again when a full batch left some out. */
-static int owner_round(struct control *c, const struct task *t, struct read *r, struct arena *a, struct batch *b,
-		       bool *ret_again, struct status *st)
+/* Takes the reference to the owner away. */
+static int orphan_dependent(struct control *c, struct read *r, const struct kind *k, const struct object *o,
+			    struct batch *b, void *arg, struct status *st)
+{
+	const struct task *owner = arg;
+	struct tree *metadata;
+	struct arena a;
+	uint32_t at;
+
+	(void)c, (void)r;
+	arena_init(&a, 0);
+	int err = tree_parse(&a, o->metadata, &metadata, NULL, st);
+	struct tree *references = err ? NULL : tree_getz(metadata, "ownerReferences");
+	if (find_reference(references, owner->uid, &at)) {
+		tree_delete_at(references, at);
+		struct tree *patch = gc_metadata_patch(&a, "ownerReferences", references);
+		if (patch)
+			batch_patch(b, k, o, patch);
+		else
+			err = status_no_memory(st);
+	}
+	arena_done(&a);
+	return err;
+}
+
+/* 1 when o keeps its owner from going. An owner does not wait for itself. */
+static int find_blocker(struct control *c, struct read *r, const struct kind *k, const struct object *o,
+			struct batch *b, void *arg, struct status *st)
+{
+	const struct task *owner = arg;
+	struct tree *metadata;
+	struct arena a;
+	uint32_t at;
+
+	(void)c, (void)r, (void)k, (void)b;
+	if (str_eq(o->uid, owner->uid))
+		return 0;
+	arena_init(&a, 0);
+	int err = tree_parse(&a, o->metadata, &metadata, NULL, st);
+	if (!err) {
+		const struct tree *reference = find_reference(tree_getz(metadata, "ownerReferences"), owner->uid, &at);
+		err = tree_is_true(tree_getz(reference, "blockOwnerDeletion"));
+	}
+	arena_done(&a);
+	return err;
+}
+
+/* Only as the owner is now: a finalizer that somebody adds meanwhile must not get lost. */
+static int remove_finalizer(struct control *c, const struct task *t, struct tree *metadata, const char *name,
+			    const struct object *o, struct arena *a, struct status *st)
+{
+	_cleanup_(buf_done) struct buf body = {0};
+	struct tree *list = tree_getz(metadata, "finalizers");
+	uint32_t i = 0;
+
+	while (i < list->len && !str_is(tree_text(list->items[i]), name))
+		i++;
+	tree_delete_at(list, i);
+	struct tree *patch = gc_metadata_patch(a, "finalizers", list);
+	if (patch)
+		tree_write(patch, &body);
+	if (!patch || body.failed)
+		return status_no_memory(st);
+	int err = control_write(c,
+				&(struct write_request){.kind = t->kind,
+							.verb = WRITE_PATCH,
+							.patch = PATCH_TYPE_MERGE,
+							.ns = t->ns,
+							.name = t->name,
+							.body = buf_str(&body),
+							.expect_revision = o->revision,
+							.expect_uid = t->uid},
+				st);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int foreground(struct control *c, const struct task *t, struct tree *metadata, const struct object *o,
+		      struct arena *a, struct status *st)
+{
+	struct waiting *w = gc_waiting_add(c, t->kind, o);
+	int err = w ? 0 : status_no_memory(st);
+
+	if (!err && !w->examined) {
+		err = gc_each_dependent(c, t->uid, gc_examine, NULL, st);
+		w->examined = !err;
+	}
+	if (!err)
+		err = gc_each_dependent(c, t->uid, find_blocker, (void *)t, st);
+	if (err == 1)
+		return 0;
+	return err ? err : remove_finalizer(c, t, metadata, "foregroundDeletion", o, a, st);
+}
+
+static int orphan(struct control *c, const struct task *t, struct tree *metadata, const struct object *o,
+		  struct arena *a, struct status *st)
+{
+	int err = gc_each_dependent(c, t->uid, orphan_dependent, (void *)t, st);
+
+	return err ? err : remove_finalizer(c, t, metadata, "orphan", o, a, st);
+}
+
+/* The owner as it is: revision, uid and metadata are copied to a, the rest of *ret does not outlive the snapshot. 1 when it is
+ * terminating, 0 when there is nothing to do. */
+static int read_owner(struct control *c, const struct task *t, struct arena *a, struct object *ret,
+		      struct tree **ret_metadata, struct status *st)
 {
 	struct object o;
-	int err = read_get(r, t->kind, t->ns, t->name, &o, st);
+	struct read *r;
+	int err = read_begin(c->store, &r, st);
 
-	*ret_again = false;
-	if (err || !(o.flags & RECORD_TERMINATING))
-		return err == -ENOENT ? 0 : err;
-	struct tree *object = object_tree(a, t->kind, &o);
-	struct round g = {.c = c, .r = r, .a = a, .b = b, .uid = o.uid};
-	g.orphan = carries(object, "orphan");
-	const char *finalizer = g.orphan ? "orphan" : "foregroundDeletion";
-	if (!object)
-		return status_no_memory(st);
-	if (!carries(object, finalizer))
-		return 0;
-	err = dependents(&g, st);
-	if (err)
+	if (err < 0)
 		return err;
-	*ret_again = g.left > 0 || (g.orphan && b->len > 0);
-	if (g.blocking) {
-		gc_wait_for(c, t->kind, &o);
-		return 0;
+	err = read_get(r, t->kind, t->ns, t->name, &o, st);
+	if (!err && str_eq(o.uid, t->uid) && (o.flags & RECORD_TERMINATING)) {
+		struct str metadata = arena_str(a, o.metadata);
+		err = metadata.ptr ? tree_parse(a, metadata, ret_metadata, NULL, st) : status_no_memory(st);
+		*ret = (struct object){.revision = o.revision, .uid = t->uid, .ns = t->ns, .name = t->name};
+		err = err ? err : 1;
 	}
-	gc_forget(c, o.uid);
-	if (!*ret_again && !batch_is_full(b) && !add_unfinalize(a, b, t->kind, &o, object, finalizer))
-		return status_no_memory(st);
-	return 0;
+	read_end(r);
+	return err == -ENOENT ? 0 : err;
 }
 
 static int owner_work(struct control *c, const struct task *t, struct status *st)
 {
-	struct batch *b = malloc(sizeof(*b));
-	bool again = b != NULL;
-	int err = b ? 0 : status_no_memory(st);
+	struct tree *metadata;
+	struct object o;
+	struct arena a;
 
-	while (!err && again) {
-		struct arena a;
-		struct read *r;
-		err = read_begin(c->store, &r, st);
-		if (err)
-			break;
-		arena_init(&a, 0);
-		batch_init(b, c->store);
-		err = owner_round(c, t, r, &a, b, &again, st);
-		read_end(r);
-		if (!err && b->len)
-			err = batch_run(b, st);
-		batch_done(b);
-		arena_done(&a);
+	arena_init(&a, 0);
+	int err = read_owner(c, t, &a, &o, &metadata, st);
+	if (err == 1) {
+		if (!gc_has_finalizer(metadata, "foregroundDeletion"))
+			gc_waiting_remove(c, t->uid);
+		err = 0;
+		if (gc_has_finalizer(metadata, "orphan"))
+			err = orphan(c, t, metadata, &o, &a, st);
+		else if (gc_has_finalizer(metadata, "foregroundDeletion"))
+			err = foreground(c, t, metadata, &o, &a, st);
+	} else if (err == 0) {
+		gc_waiting_remove(c, t->uid);
 	}
-	free(b);
+	arena_done(&a);
 	return err;
 }
 
-const struct controller control_gc_owner = {NULL, NULL, owner_work};
+const struct controller control_gc_owner = {.work = owner_work};

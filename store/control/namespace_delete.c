@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Namespaces being deleted: pods go first, then everything else; when nothing is left the namespace itself.
+/* Namespace deletion: empties a terminating namespace, then lets go of it.
  *
- * Objects with finalizers are marked and waited for: their DELETED event brings us back. What is still there
- * is written into the namespace's conditions. */
+ * Two tasks a namespace. `purge` deletes all content, pods first, and reports in status.conditions what stays
+ * because of finalizers or a grace period; it looks at every object. `finalize` only looks at counters, so it may run at each
+ * change in the namespace; once nothing is left it takes "kubernetes" from spec.finalizers, upon which the write
+ * path removes the object. */
 #include <errno.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "store/control/namespace_status.h"
 
-static void purge_queue(struct control *c, struct str ns)
+/* Changes in a namespace full of objects come in crowds; one look is enough for all of them. */
+enum { PURGE_DELAY_MS = 200 };
+
+static void purge_queue(struct control *c, struct str ns, int64_t delay)
 {
-	control_queue(c, &control_purge, c->namespaces, (struct str){0}, ns, (struct str){0}, 0);
+	control_queue(c, &control_purge, c->namespaces, (struct str){0}, ns, (struct str){0}, delay);
+}
+
+static void finalize_queue(struct control *c, struct str ns)
+{
+	control_queue(c, &control_finalize, c->namespaces, (struct str){0}, ns, (struct str){0}, 0);
 }
 
 static void purge_start(struct control *c, struct read *r)
@@ -25,7 +37,7 @@ static void purge_start(struct control *c, struct read *r)
 	while (!err && (err = list_next(list, &o, &st)) == 1) {
 		err = 0;
 		if (o.flags & RECORD_TERMINATING)
-			purge_queue(c, o.name);
+			purge_queue(c, o.name, 0);
 	}
 	list_end(list);
 	arena_done(&a);
@@ -34,8 +46,8 @@ static void purge_start(struct control *c, struct read *r)
 
 static bool is_terminating(struct control *c, struct read *r, struct str ns)
 {
-	struct status st;
 	struct object o;
+	struct status st;
 
 	return read_get(r, c->namespaces, (struct str){0}, ns, &o, &st) == 0 && (o.flags & RECORD_TERMINATING);
 }
@@ -43,99 +55,188 @@ static bool is_terminating(struct control *c, struct read *r, struct str ns)
 static void purge_event(struct control *c, struct read *r, const struct event *e)
 {
 	if (e->kind == c->namespaces && e->type != EVENT_DELETED && (e->object.flags & RECORD_TERMINATING))
-		purge_queue(c, e->object.name);
-	else if (e->object.ns.len && e->type == EVENT_DELETED && is_terminating(c, r, e->object.ns))
-		purge_queue(c, e->object.ns);
+		purge_queue(c, e->object.name, 0);
+	if (!e->object.ns.len || !is_terminating(c, r, e->object.ns))
+		return;
+	finalize_queue(c, e->object.ns);
+	purge_queue(c, e->object.ns, PURGE_DELAY_MS);
 }
 
-/* Adds the deletes that kind k still wants in ns to the batch; counts what is there. */
-static int collect(struct read *r, const struct kind *k, struct str ns, struct batch *b, struct remaining *left,
-		   struct status *st)
-{
-	struct list_query q = {.kind = k, .ns = ns};
-	struct list *list = NULL;
-	struct arena a;
-	struct object o;
-	uint64_t n = read_count(r, k, ns);
+/* A sweep over the objects of one kind in a namespace, a batch at a time. */
+struct sweep {
+	const struct kind *kind;
+	struct str ns;
+	struct arena arena; /* of `after` */
+	struct str after;
+	bool end;
+	int64_t wait;       /* milliseconds until a pod's grace period is over; INT64_MAX */
+};
 
-	if (!n)
-		return 0;
-	remaining_add(left, k, n);
+/* Without a kubelet nobody else ends the grace period of a pod. True when it is over. */
+static bool is_expired(struct sweep *s, const struct object *o)
+{
+	struct arena a;
+	struct tree *metadata;
+	struct status st;
+	int64_t due;
+
+	if (o->flags & RECORD_FINALIZERS)
+		return false;
 	arena_init(&a, 0);
-	int err = list_begin(r, &a, &q, &list, st);
-	while (!err && !batch_is_full(b) && (err = list_next(list, &o, st)) == 1) {
+	bool dated = tree_parse(&a, o->metadata, &metadata, NULL, &st) == 0 &&
+		     time_parse(tree_gets(metadata, "deletionTimestamp"), &due);
+	arena_done(&a);
+	int64_t left = dated ? (due - time(NULL)) * 1000 : INT64_MAX;
+	if (left > 0 && left < s->wait)
+		s->wait = left;
+	return left <= 0;
+}
+
+static void sweep_object(struct sweep *s, const struct control *c, const struct object *o, struct batch *b)
+{
+	struct write_request req = {
+		.kind = s->kind,
+		.verb = WRITE_DELETE,
+		.ns = o->ns,
+		.name = o->name,
+		.expect_uid = o->uid,
+		.grace = INT64_MIN,
+		.propagation = PROPAGATION_BACKGROUND,
+	};
+
+	if (o->flags & RECORD_TERMINATING) {
+		if (s->kind != c->pods || !is_expired(s, o))
+			return;
+		req.grace = 0;
+	}
+	batch_add(b, &req);
+}
+
+/* Collects the next batch of objects to delete; s->end when the kind has no more. */
+static int sweep_next(struct sweep *s, struct control *c, struct batch *b, struct status *st)
+{
+	struct list_query q = {.kind = s->kind, .ns = s->ns, .after_ns = s->ns, .after_name = s->after};
+	struct list *list = NULL;
+	struct object o = {0};
+	struct arena a;
+	struct read *r;
+	unsigned looked = 0;
+	int err = read_begin(c->store, &r, st);
+
+	if (err < 0)
+		return err;
+	arena_init(&a, 0);
+	err = list_begin(r, &a, &q, &list, st);
+	while (!err && looked < BATCH_MAX && (err = list_next(list, &o, st)) == 1) {
 		err = 0;
-		if (o.flags & RECORD_FINALIZERS)
-			left->held++;
-		if (!(o.flags & RECORD_TERMINATING))
-			batch_delete(b, k, &o, PROPAGATION_BACKGROUND);
+		looked++;
+		sweep_object(s, c, &o, b);
+	}
+	s->end = looked < BATCH_MAX;
+	arena_done(&s->arena);
+	arena_init(&s->arena, 0);
+	if (!err && !s->end) {
+		s->after = arena_str(&s->arena, o.name);
+		err = s->after.ptr ? 0 : status_no_memory(st);
 	}
 	list_end(list);
 	arena_done(&a);
-	return err < 0 ? err : 0;
-}
-
-/* One round over everything in ns under one snapshot: pods alone as long as there are any. */
-static int look_around(struct control *c, struct read *r, struct str ns, struct batch *b, struct remaining *left,
-		       struct status *st)
-{
-	size_t n;
-	const struct kind *const *all = kinds_all(store_kinds(c->store), &n);
-	int err = collect(r, c->pods, ns, b, left, st);
-
-	for (size_t i = 0; !err && i < n && !left->pods; i++)
-		if (all[i] != c->pods && control_is_content(all[i]))
-			err = collect(r, all[i], ns, b, left, st);
+	read_end(r);
 	return err;
 }
 
-static int purge_round(struct control *c, struct str ns, struct remaining *left, bool *ret_deleted, struct status *st)
+/* Deletes all objects of a kind. *wait: see struct sweep. */
+static int purge_kind(struct control *c, const struct kind *k, struct str ns, int64_t *wait, struct status *st)
 {
+	struct sweep s = {.kind = k, .ns = ns, .wait = INT64_MAX};
 	struct batch *b = malloc(sizeof(*b));
-	struct read *r;
+	int err = b ? 0 : status_no_memory(st);
 
-	if (!b)
-		return status_no_memory(st);
+	if (err)
+		return err;
 	batch_init(b, c->store);
-	*left = (struct remaining){0};
-	int err = read_begin(c->store, &r, st);
-	if (!err) {
-		if (is_terminating(c, r, ns))
-			err = look_around(c, r, ns, b, left, st);
-		else
-			left->gone = true;
-		read_end(r);
+	arena_init(&s.arena, 0);
+	while (!err && !s.end) {
+		err = sweep_next(&s, c, b, st);
+		if (!err)
+			err = batch_run(b, st);
 	}
-	*ret_deleted = b->len > 0;
-	if (!err && b->len)
-		err = batch_run(b, st);
+	arena_done(&s.arena);
 	batch_done(b);
 	free(b);
+	*wait = s.wait < *wait ? s.wait : *wait;
+	return err;
+}
+
+static int count(struct control *c, const struct kind *k, struct str ns, uint64_t *ret, struct status *st)
+{
+	struct read *r;
+	int err = read_begin(c->store, &r, st);
+
+	if (err < 0)
+		return err;
+	*ret = read_count(r, k, ns);
+	read_end(r);
+	return 0;
+}
+
+/* Pods first; while there are any nothing else is touched. */
+static int purge_all(struct control *c, struct str ns, int64_t *wait, struct status *st)
+{
+	size_t n;
+	const struct kind *const *all = kinds_all(store_kinds(c->store), &n);
+	uint64_t left;
+	int err = purge_kind(c, c->pods, ns, wait, st);
+
+	if (!err)
+		err = count(c, c->pods, ns, &left, st);
+	if (err || left)
+		return err;
+	for (size_t i = 0; i < n && !err; i++) {
+		if (!control_is_content(all[i]) || all[i] == c->pods)
+			continue;
+		err = count(c, all[i], ns, &left, st);
+		if (!err && left)
+			err = purge_kind(c, all[i], ns, wait, st);
+	}
 	return err;
 }
 
 static int purge_work(struct control *c, const struct task *t, struct status *st)
 {
-	struct remaining left;
-	bool deleted;
-	int err;
+	int64_t wait = INT64_MAX;
+	struct read *r;
+	int err = read_begin(c->store, &r, st);
 
-	do
-		err = purge_round(c, t->name, &left, &deleted, st);
-	while (!err && deleted);
-	if (err || left.gone)
+	if (err < 0)
 		return err;
-	if (!left.kinds) {
-		control_queue(c, &control_finalize, c->namespaces, (struct str){0}, t->name, (struct str){0}, 0);
+	bool terminating = is_terminating(c, r, t->name);
+	read_end(r);
+	if (!terminating)
 		return 0;
-	}
-	return namespace_tell(c, t->name, &left, st);
+	err = purge_all(c, t->name, &wait, st);
+	if (wait != INT64_MAX)
+		purge_queue(c, t->name, wait);
+	int told = namespace_tell(c, t->name, err ? st : NULL, st);
+	finalize_queue(c, t->name);
+	return err ? err : told;
 }
 
 const struct controller control_purge = {purge_start, purge_event, purge_work};
 
-/* The object without the finalizer `kubernetes`; false when it does not carry it. */
-static bool drop_finalizer(struct tree *object)
+static bool is_empty(struct control *c, struct read *r, struct str ns)
+{
+	size_t n;
+	const struct kind *const *all = kinds_all(store_kinds(c->store), &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (control_is_content(all[i]) && read_count(r, all[i], ns))
+			return false;
+	return true;
+}
+
+/* Takes "kubernetes" from spec.finalizers; false when it is not there. */
+static bool take_finalizer(struct tree *object)
 {
 	struct tree *list = tree_path(object, "spec.finalizers");
 
@@ -147,38 +248,45 @@ static bool drop_finalizer(struct tree *object)
 	return false;
 }
 
-static int finalize_work(struct control *c, const struct task *t, struct status *st)
+/* The namespace without the finalizer, as text; empty when there is nothing to do (yet). */
+static int finalized(struct control *c, struct str ns, struct buf *out, struct status *st)
 {
-	_cleanup_(buf_done) struct buf body = {0};
+	struct object o;
 	struct arena a;
 	struct read *r;
-	struct object o;
-	uint64_t revision = 0;
 	int err = read_begin(c->store, &r, st);
 
 	if (err < 0)
 		return err;
 	arena_init(&a, 0);
-	err = read_get(r, c->namespaces, (struct str){0}, t->name, &o, st);
-	if (!err && (o.flags & RECORD_TERMINATING)) {
+	err = read_get(r, c->namespaces, (struct str){0}, ns, &o, st);
+	if (!err && (o.flags & RECORD_TERMINATING) && is_empty(c, r, ns)) {
 		struct tree *object = object_tree(&a, c->namespaces, &o);
-		revision = o.revision;
 		if (!object)
 			err = status_no_memory(st);
-		else if (drop_finalizer(object))
-			tree_write(object, &body);
+		else if (take_finalizer(object))
+			tree_write(object, out);
 	}
-	read_end(r);
 	arena_done(&a);
+	read_end(r);
+	if (out->failed)
+		return status_no_memory(st);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int finalize_work(struct control *c, const struct task *t, struct status *st)
+{
+	_cleanup_(buf_done) struct buf body = {0};
+	int err = finalized(c, t->name, &body, st);
+
 	if (err || !body.len)
-		return err == -ENOENT ? 0 : err;
+		return err;
 	err = control_write(c,
 			    &(struct write_request){.kind = c->namespaces,
 						    .verb = WRITE_UPDATE,
 						    .name = t->name,
 						    .subresource = STR("finalize"),
-						    .body = buf_str(&body),
-						    .expect_revision = revision},
+						    .body = buf_str(&body)},
 			    st);
 	return err == -ENOENT ? 0 : err;
 }

@@ -320,7 +320,6 @@ static void test_restart(void)
 	   "dependents of an owner that went meanwhile go after a restart");
 }
 
-#ifdef TEST_CONTROL_ALL
 static void test_foreground_more(void)
 {
 	char uid[64], a[64], b[64], other[64], refs[512];
@@ -389,7 +388,6 @@ static void test_namespace_pods(void)
 	patch("configmaps", "held", "m", "{'metadata':{'finalizers':null}}");
 	ok(eventually(!there("namespaces", "", "held")), "the namespace goes");
 }
-#endif
 
 static void fault(void *arg, const char *line)
 {
@@ -422,11 +420,9 @@ int main(void)
 	test_orphan();
 	test_foreground();
 	test_restart();
-#ifdef TEST_CONTROL_ALL
 	test_foreground_more();
 	test_changed_owner();
 	test_namespace_pods();
-#endif
 	stop();
 	control_stop(NULL);
 	ok(store_check(store, fault, NULL, &st) == 0, "the store is sound");
