@@ -116,7 +116,11 @@ int listen_tcp(const char *host, unsigned *port, int fds[LISTEN_MAX], struct sta
 		n = bind_all(list, port, fds);
 		freeaddrinfo(list);
 	}
-	return n > 0 ? n : failed(st, "listen on", host ? host : "localhost", -n);
+	if (n > 0)
+		return n;
+	char where[300];
+	snprintf(where, sizeof(where), "%s:%u", host ? host : "localhost", *port);
+	return failed(st, "listen on", where, -n);
 }
 
 static bool is_alive(const struct sockaddr_un *sa)

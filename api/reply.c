@@ -76,7 +76,9 @@ void reply_warning(struct request *r, struct reply *p, struct str text)
 
 	if (!out)
 		return;
-	n += (size_t)sprintf(out, "299 - \"");
+	struct str head = STR("299 - \"");
+	memcpy(out, head.ptr, head.len);
+	n += head.len;
 	for (size_t i = 0; i < text.len; i++) {
 		if (text.ptr[i] == '"' || text.ptr[i] == '\\')
 			out[n++] = '\\';

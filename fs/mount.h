@@ -254,6 +254,8 @@ int view_lookup(struct fs *fs, const struct place *dir, struct str name, struct 
 int view_attr(struct fs *fs, struct place *p, struct stat *ret, bool *ret_cached);
 /* The attributes of an object's draft, where that is what its file shows. */
 bool view_draft_attr(struct fs *fs, const struct place *p, struct stat *ret);
+/* Those of a deleted object that is still being read. */
+bool view_open_attr(struct fs *fs, const struct place *p, struct stat *ret);
 void view_object_attr(struct fs *fs, const struct kind *k, const struct object *o, uint64_t ino, struct stat *ret);
 mode_t scratch_mode(const struct fs *fs, const struct kind *k, mode_t mode);
 /* Finds the object that p names and, if p says which, is the same. ENOENT, or ESTALE: it is another one. */

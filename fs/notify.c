@@ -55,7 +55,7 @@ void notify_entry(struct fs *fs, uint64_t parent, const char *name)
 	if (!d)
 		return;
 	d->parent = parent;
-	strcpy(d->name, name);
+	memcpy(d->name, name, strlen(name) + 1);
 	pthread_mutex_lock(&fs->lock);
 	if (fs->notify) {
 		d->next = fs->notify->drops;

@@ -105,10 +105,14 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct stat attr;
 	bool cached;
 
-	(void)fi;
+	(void)fi; /* fstat does not send it */
 	node_place(fs, ino, &p);
 	pthread_rwlock_rdlock(&fs->telling);
 	int err = view_attr(fs, &p, &attr, &cached);
+	if (err == ESTALE && view_open_attr(fs, &p, &attr)) {
+		err = 0;
+		cached = false;
+	}
 	if (!err && cached)
 		note_told(fs, &p);
 	if (err)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Arena blocks: doubling, bounded, dropped at once. */
 #include "store/base/arena.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The growing buffer and JSON string escaping. */
 #include "store/base/buf.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Log lines in logfmt, one write each. */
 #include "store/base/log.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of reasons, and Status as JSON. */
 #include "store/base/status.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Cutting and numbers for borrowed strings. */
 #include "store/base/str.h"
 
 struct str str_cut(struct str *rest, char sep)

@@ -409,14 +409,6 @@ static int unknown(struct decoding *d, struct str name, const struct place *at)
 	return 0;
 }
 
-/* What Go's omitempty leaves out: an empty list or map in a field that is not always printed. */
-static bool omitted(const struct schema_field *f, const struct tree *value)
-{
-	if (value->type == TREE_NULL)
-		return true;
-	return (f->node.type == SCHEMA_ARRAY || f->node.type == SCHEMA_MAP) && value->len == 0 && !f->emit.len;
-}
-
 /* Members are moved up in place as some of them go: removing them one by one would be quadratic. */
 static int decode_members(struct decoding *d, const struct schema_def *def, struct tree *object,
 			  const struct place *at)
@@ -436,7 +428,7 @@ static int decode_members(struct decoding *d, const struct schema_def *def, stru
 		struct place field = {.up = at, .step = PLACE_FIELD, .name = m->key, .def = def};
 		if (m->value->type != TREE_NULL && (r = decode_value(d, &f->node, &m->value, &field)) < 0)
 			return r;
-		if (!omitted(f, m->value))
+		if (m->value->type != TREE_NULL) /* empty lists and maps are kept: what was sent comes back */
 			object->members[kept++] = *m;
 	}
 	object->len = kept;

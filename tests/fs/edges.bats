@@ -255,11 +255,17 @@ py() {
 }
 
 @test "object deleted over HTTP while it is edited: the text is not lost" {
-	exec {fd}>"$F"
-	text mine >&"$fd"
-	http DELETE "$C/c"
-	exec {fd}>&- || true
-	grep -q "k: mine" "$F" "$F.rej" 2>/dev/null
+	py "$F" "$CA" "$URL$C/c" "$TOKEN" <<-'END' || true
+		import subprocess, sys
+		name, ca, url, token = sys.argv[1:]
+		f = open(name, "w")
+		f.write("data:\n  k: mine\n")
+		f.flush()
+		subprocess.run(["curl", "-sSf", "-o", "/dev/null", "--cacert", ca, "-H", "Authorization: Bearer " + token,
+		    "-X", "DELETE", url], check=True)
+		f.close()
+	END
+	cat "$F" "$F.rej" 2>/dev/null | grep -q "k: mine"
 }
 
 @test "long names: sed -i and rm of a short form reach the object" {
@@ -318,10 +324,10 @@ py() {
 
 @test "thousands of objects while others come and go: each that stays is listed once" {
 	local i
-	for i in $(seq 100); do
-		seq -f "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"n$i-%g\",\"namespace\":\"$N\"}}" 25
-	done >"$BATS_TEST_TMPDIR/many.json"
-	"$HOLDFS" import --data "$DATA" "$BATS_TEST_TMPDIR/many.json"
+	for i in $(seq 2500); do
+		printf -- '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: n%s, namespace: %s}\n' "$i" "$N"
+	done >"$BATS_TEST_TMPDIR/many.yaml"
+	"$HOLDFS" import --data "$DATA" "$BATS_TEST_TMPDIR/many.yaml"
 	(while [ ! -e "$BATS_TEST_TMPDIR/stop" ]; do
 		text v >"$DIR/zz.yaml"
 		rm "$DIR/zz.yaml"
@@ -373,34 +379,4 @@ py() {
 		    t.join()
 		assert not failures, (len(failures), failures[:3])
 	END
-}
-
-@test "unmounted by somebody else: the server lives on and stops cleanly" {
-	run -0 umount "$MNT"
-	http GET "$C/c"
-	done_with 200
-	stop_server
-	start_server
-}
-
-@test "stopped with files and directories open: at once, their users get errors" {
-	py "$F" "$SERVER_PID" <<-'END' 3>&-
-		import os, signal, sys, time
-		name, pid = sys.argv[1], int(sys.argv[2])
-		os.chdir(os.path.dirname(name))
-		reader, writer = open(name), open("draft.tmp", "w")
-		listing = os.scandir(".")
-		os.kill(pid, signal.SIGTERM)
-		end = time.monotonic() + 5
-		while os.path.exists("/proc/%d" % pid) and time.monotonic() < end:
-		    time.sleep(0.01)
-		assert time.monotonic() < end, "still there"
-		try:
-		    os.stat(name)
-		    sys.exit("the mount answers")
-		except OSError:
-		    pass
-	END
-	check_store
-	start_server
 }

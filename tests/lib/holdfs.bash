@@ -58,8 +58,9 @@ serve() {
 
 # run_server OPTION...: in the background, with its log, pid and exit code in SERVER_DIR.
 run_server() {
-	exec 3>&- >>"$SERVER_DIR/log" 2>&1
-	# bats ends its own children's wait by these traps; a server's keeper has nothing to report.
+	exec >>"$SERVER_DIR/log" 2>&1 </dev/null
+	close_others
+	# What bats does at the end of its own processes is not for this one.
 	trap - ERR EXIT DEBUG
 	set +eET
 	"$HOLDFS" serve --ready-fd 9 "$@" 9>"$SERVER_DIR/ready" </dev/null &
@@ -67,6 +68,15 @@ run_server() {
 	mv "$SERVER_DIR/pid.new" "$SERVER_DIR/pid"
 	wait $!
 	echo $? >"$SERVER_DIR/exit"
+}
+
+# close_others: closes all descriptors but the first three; bats waits until nobody has its own open.
+close_others() {
+	local fd
+	for fd in /proc/self/fd/*; do
+		fd=${fd##*/}
+		[ "$fd" -le 2 ] || eval "exec $fd>&-"
+	done
 }
 
 # read_kubeconfig: takes CA and TOKEN for curl out of the kubeconfig.
@@ -219,7 +229,10 @@ raw_code() {
 watch_start() {
 	local path=$1 file=$2
 	shift 2
-	curl -sSN --cacert "$CA" -H "Authorization: Bearer $TOKEN" "$@" "$URL$path" >"$file" 2>&1 3>&- &
+	(
+		close_others
+		exec curl -sSN --cacert "$CA" -H "Authorization: Bearer $TOKEN" "$@" "$URL$path" >"$file" 2>&1 </dev/null
+	) &
 	WATCH_PID=$!
 }
 

@@ -98,7 +98,7 @@ static void test_null(void)
 	becomes(POD("{\"containers\":[null]}"), "spec.containers", "[{}]");
 	becomes(POD("{\"containers\":[{\"args\":[\"a\",null]}]}"), "spec.containers.0.args", "[\"a\",\"\"]");
 	becomes(POD("{\"nodeSelector\":{\"a\":null}}"), "spec.nodeSelector", "{\"a\":\"\"}");
-	becomes(POD("{\"volumes\":[],\"nodeSelector\":{}}"), "spec", "{}");
+	becomes(POD("{\"volumes\":[],\"nodeSelector\":{}}"), "spec", "{\"nodeSelector\":{},\"volumes\":[]}");
 	becomes("{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"creationTimestamp\":null}}", "metadata", "{}");
 	becomes(POD("{\"volumes\":[{\"emptyDir\":{},\"name\":\"v\"}]}"), "spec.volumes.0.emptyDir", "{}");
 	becomes("{\"apiVersion\":\"apps/v1\",\"kind\":\"ControllerRevision\",\"data\":{\"a\":null}}", "data",
