@@ -380,3 +380,81 @@ py() {
 		assert not failures, (len(failures), failures[:3])
 	END
 }
+
+@test "a storm of saves, renames, removals and API writes: in the end the mount shows what the API has" {
+	py "$DIR" "$CA" "$URL$C" "$TOKEN" <<-'END'
+		import json, os, random, ssl, sys, threading, time, urllib.error, urllib.request
+		dir, ca, url, token = sys.argv[1:]
+		context = ssl.create_default_context(cafile=ca)
+		end = time.monotonic() + 5
+		names = ["s%d" % i for i in range(12)]
+		def http(method, path="", body=None, kind="application/json"):
+		    request = urllib.request.Request(url + path, body, method=method, headers={
+		        "Authorization": "Bearer " + token, "Content-Type": kind})
+		    try:
+		        return json.loads(urllib.request.urlopen(request, context=context).read())
+		    except urllib.error.HTTPError as e:
+		        assert e.code in (404, 409), e.read()
+		def text(random):
+		    return "data:\n  k: %s\n" % ("y" * random.randrange(1, 9000))
+		def by_file(random, name):
+		    path = "%s/%s.yaml" % (dir, name)
+		    act = random.randrange(7)
+		    if act == 0:
+		        open(path, "w").write(text(random))
+		    elif act == 1:
+		        temp = path + ".%d" % threading.get_ident()
+		        open(temp, "w").write(text(random))
+		        os.rename(temp, path)
+		    elif act == 2:
+		        os.unlink(path)
+		    elif act == 3:
+		        os.rename(path, "%s/%s.yaml" % (dir, random.choice(names)))
+		    elif act == 4:
+		        os.rename(path, path + "~")
+		        open(path, "w").write(text(random))
+		        os.unlink(path + "~")
+		    elif act == 5:
+		        open(path).read()
+		        os.stat(path)
+		    else:
+		        for entry in os.scandir(dir):
+		            entry.stat()
+		def by_api(random, name):
+		    act = random.randrange(3)
+		    body = json.dumps({"metadata": {"name": name}, "data": {"k": "z" * random.randrange(1, 9000)}}).encode()
+		    if act == 0:
+		        http("POST", "", body)
+		    elif act == 1:
+		        http("PATCH", "/" + name, body, "application/merge-patch+json")
+		    else:
+		        http("DELETE", "/" + name)
+		failures = []
+		def run(seed, act):
+		    r = random.Random(seed)
+		    while time.monotonic() < end:
+		        try:
+		            act(r, r.choice(names))
+		        except OSError as e:
+		            if e.errno not in (2, 16, 17, 22, 74, 116): # ENOENT, EBUSY, EEXIST, EINVAL, EBADMSG, ESTALE
+		                failures.append(repr(e))
+		threads = [threading.Thread(target=run, args=(i, by_file if i % 3 else by_api)) for i in range(9)]
+		for t in threads:
+		    t.start()
+		for t in threads:
+		    t.join()
+		assert not failures, failures[:3]
+		time.sleep(0.2)
+		want = {o["metadata"]["name"]: o["data"]["k"] for o in http("GET")["items"] if o["metadata"]["name"] in names}
+		got = {n[:-5] for n in os.listdir(dir) if n.endswith(".yaml") and n[0] == "s"}
+		assert got == set(want), (sorted(got), sorted(want))
+		for name in names:
+		    path = "%s/%s.yaml" % (dir, name)
+		    if name not in want:
+		        assert not os.path.exists(path), name
+		        continue
+		    content = open(path).read()
+		    assert "k: %s\n" % want[name] in content, name
+		    assert os.stat(path).st_size == len(content), (name, os.stat(path).st_size, len(content))
+	END
+}
