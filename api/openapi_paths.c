@@ -179,7 +179,7 @@ static const char *const *content_media(enum content c, bool reply)
 	static const char *const objects[] = {"application/json", "application/yaml", NULL};
 	static const char *const lists[] = {"application/json", "application/json;stream=watch", "application/yaml",
 					    NULL};
-	static const char *const patches[] = {"application/apply-patch+yaml", "application/json-patch+json",
+	static const char *const patches[] = {"application/json-patch+json",
 					      "application/merge-patch+json",
 					      "application/strategic-merge-patch+json", NULL};
 

@@ -185,3 +185,19 @@ reports_all() {
 	equal "$status" 1
 	[ ! -e "$SERVER_DIR/nowhere" ]
 }
+
+@test "import on a terminal: a line of progress once it takes over a second, none elsewhere" {
+	local big=$BATS_TEST_TMPDIR/big.json store=$BATS_TEST_TMPDIR/store
+	python3 - "$big" <<-'P'
+		import json, sys
+		items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{i}"}, "data": {"k": "v" * 100}}
+		         for i in range(20000)]
+		json.dump({"apiVersion": "v1", "kind": "List", "items": items}, open(sys.argv[1], "w"))
+	P
+	run script -qec "'$HOLDFS' import --data '$store' '$big'" /dev/null
+	equal "$status" 0
+	matches "$output" '[0-9]+ objects stored, 0 failed, [0-9]+ files, [0-9]+ objects/s'
+	run "$HOLDFS" import --data "$store" "$big"
+	equal "$status" 0
+	equal "$output" "20000 objects stored, 0 failed"
+}
