@@ -116,7 +116,8 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
  * seen over HTTP, when unlink returns. */
 static bool replaces(pid_t pid)
 {
-	static const char *const names[] = {"mv", "install", "git", "cp", "tar", "bsdtar", "cpio", "unzip", "patch", "perl"};
+	static const char *const names[] = {"mv",     "install", "git",   "cp",    "tar",
+					    "bsdtar", "cpio",    "unzip", "patch", "perl"};
 	char comm[64];
 
 	comm_of(pid, comm, sizeof(comm));

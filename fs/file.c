@@ -269,8 +269,8 @@ static bool is_there(struct fs *fs, const struct place *dir, const char *name, s
 	return view_lookup(fs, dir, str_of(name), ret, &attr, &cached) == 0 && ret->type == NODE_OBJECT && !ret->counted;
 }
 
-/* An object that is there already: gone for this process, its file is opened for an update; else it was made a moment ago by
- * somebody else. */
+/* An object that is there already. Ours: the process removed or moved it a moment ago, and creating the file is an
+ * update; else somebody has just made it. */
 static bool create_over(fuse_req_t req, const struct place *dir, const char *name, struct place *ret, bool *ret_ours)
 {
 	struct fs *fs = fs_of(req);
@@ -284,17 +284,23 @@ static bool create_over(fuse_req_t req, const struct place *dir, const char *nam
 }
 
 /* A new object or scratch file, or the one that another process has just made. */
-static uint64_t create_here(struct fs *fs, const struct place *dir, const char *name, mode_t mode, int *ret_err)
+static int create_here(struct fs *fs, const struct place *dir, const char *name, mode_t mode, bool exclusive,
+		       uint64_t *ret_ino)
 {
+	int err = 0;
+
 	pthread_mutex_lock(&fs->lock);
 	struct node *n = scratch_find(fs, dir->ino, str_of(name));
-	if (!n)
-		n = scratch_add(fs, dir, str_of(name), mode, ret_err);
-	if (n)
+	if (n && exclusive)
+		err = EEXIST;
+	else if (!n)
+		n = scratch_add(fs, dir, str_of(name), mode, &err);
+	if (!err) {
 		n->nlookup++;
-	uint64_t ino = n ? n->ino : 0;
+		*ret_ino = n->ino;
+	}
 	pthread_mutex_unlock(&fs->lock);
-	return ino;
+	return err;
 }
 
 static int create_node(fuse_req_t req, const struct place *dir, const char *name, mode_t mode, bool exclusive,
@@ -303,19 +309,17 @@ static int create_node(fuse_req_t req, const struct place *dir, const char *name
 	struct fs *fs = fs_of(req);
 	struct place p;
 	bool ours;
-	int err = 0;
 
 	if (fs->read_only)
 		return EROFS;
 	if (dir->type != NODE_RESOURCE)
 		return EPERM;
 	if (!create_over(req, dir, name, &p, &ours))
-		*ret_ino = create_here(fs, dir, name, mode, &err);
-	else if (exclusive && !ours)
-		err = EEXIST;
-	else
-		*ret_ino = node_tell(fs, &p, dir->ino, false);
-	return err ? err : *ret_ino ? 0 : ENOMEM;
+		return create_here(fs, dir, name, mode, exclusive, ret_ino);
+	if (exclusive && !ours)
+		return EEXIST;
+	*ret_ino = node_tell(fs, &p, dir->ino, false);
+	return *ret_ino ? 0 : ENOMEM;
 }
 
 /* Undoes a create that could not be answered. */

@@ -8,8 +8,8 @@
  * this process and there for everybody else; another process's lookup, rmdir and the unmount carry
  * the delete out. Should we be killed meanwhile, the object is still there: the tool had not finished.
  *
- * A file that was renamed to a backup name waits here too, as a shadow: the object stays for everybody, but the process that
- * moved it away may create it anew. */
+ * A file that was renamed to a backup name waits here too, as a shadow: the object stays for
+ * everybody, but the process that moved it away may create it anew. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

@@ -61,7 +61,7 @@ static int rename_to_object(struct fs *fs, struct renaming *m)
 	if (is_stored(&m->from) && m->from.kind != m->to.kind)
 		return EXDEV; /* mv falls back to a copy, and that is refused with a reason */
 	if (is_stored(&m->from) && same_object(&m->from, &m->to))
-		return EPERM; /* NAME.yaml to NAME.json: one object has both names */
+		return m->from.form == m->to.form ? 0 : EPERM; /* NAME.yaml to NAME.json: one object has both names */
 	err = view_file(fs, &m->from, &text, &revision);
 	if (err)
 		return err;
