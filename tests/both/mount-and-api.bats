@@ -83,7 +83,7 @@ seen() {
 	local n
 	for n in $(seq 20); do
 		send PATCH "$C/x" "{\"data\":{\"k\":\"value-$n\"}}" -H 'Content-Type: application/merge-patch+json'
-		contains "$(cat "$DIR/x.yaml")" "k: value-$n"
+		wait_until 2 grep -q "k: value-$n" "$DIR/x.yaml"
 		equal "$(stat -c %s "$DIR/x.yaml")" "$(wc -c <"$DIR/x.yaml")"
 	done
 }
@@ -92,10 +92,10 @@ seen() {
 	equal "$(ls "$DIR" | grep -v kube-root || true)" ""
 	[ ! -e "$DIR/x.yaml" ]
 	configmap "$N" x
+	wait_until 2 test -e "$DIR/x.yaml"
 	equal "$(ls "$DIR" | grep -v kube-root)" x.yaml
-	[ -e "$DIR/x.yaml" ]
 	http DELETE "$C/x"
-	[ ! -e "$DIR/x.yaml" ]
+	wait_until 2 test ! -e "$DIR/x.yaml"
 	equal "$(ls "$DIR" | grep -v kube-root || true)" ""
 }
 

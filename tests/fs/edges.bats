@@ -444,9 +444,13 @@ py() {
 		for t in threads:
 		    t.join()
 		assert not failures, failures[:3]
-		time.sleep(0.2)
-		want = {o["metadata"]["name"]: o["data"]["k"] for o in http("GET")["items"] if o["metadata"]["name"] in names}
-		got = {n[:-5] for n in os.listdir(dir) if n.endswith(".yaml") and n[0] == "s"}
+		# What is still to be carried out and invalidated gets a moment; what is stale for good stays so.
+		for _ in range(100):
+		    time.sleep(0.05)
+		    want = {o["metadata"]["name"]: o["data"]["k"] for o in http("GET")["items"] if o["metadata"]["name"] in names}
+		    got = {n[:-5] for n in os.listdir(dir) if n.endswith(".yaml") and n[0] == "s"}
+		    if got == set(want):
+		        break
 		assert got == set(want), (sorted(got), sorted(want))
 		for name in names:
 		    path = "%s/%s.yaml" % (dir, name)
