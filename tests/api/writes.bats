@@ -393,3 +393,24 @@ deployment() {
 	equal "$(json '[.items[].metadata | select(.name | startswith("q"))] | length')" 200
 	equal "$(json '[.items[].metadata | select(.name | startswith("q")) | .resourceVersion] | unique | length')" 200
 }
+
+@test "object of nearly 3 MiB, and one 500 levels deep: stored; 600 levels: 400" {
+	local url=/apis/apps/v1/namespaces/$N/controllerrevisions
+	python3 - "$BATS_TEST_TMPDIR" <<-'P'
+		import json, sys
+		def put(name, data):
+		    open(f"{sys.argv[1]}/{name}.json", "w").write('{"metadata":{"name":"%s"},"revision":1,"data":{"d":%s}}' % (name, data))
+		put("large", json.dumps("x" * 3000000))
+		put("deep", "[" * 500 + "]" * 500)
+		put("deeper", "[" * 600 + "]" * 600)
+	P
+	send POST "$url" "@$BATS_TEST_TMPDIR/large.json"
+	done_with 201
+	http GET "$url/large"
+	equal "$(json '.data.d | length')" 3000000
+	send POST "$url" "@$BATS_TEST_TMPDIR/deep.json"
+	done_with 201
+	send POST "$url" "@$BATS_TEST_TMPDIR/deeper.json"
+	status 400 BadRequest
+	gone "$url/deeper"
+}
